@@ -1,0 +1,1 @@
+"""The road between processes: descriptors by message, pixels by shared memory."""

@@ -1,0 +1,1 @@
+"""What a station file may say, and the reading of it."""

@@ -1,0 +1,1 @@
+"""The house the stages live in: births, deaths, signals, the loop of every process."""

@@ -1,0 +1,161 @@
+"""What a stage is given and what it answers: the seams between stages and the host.
+
+A stage's door (`step.py`) offers `build(line, station, context) -> Step`. The host's loop
+(`inspectd.host.stage`) owns the socket, the clock and the log; the step owns none of them. What a
+step needs from outside comes in its `Context`. All of these are Protocols or plain values, so that
+a test can hand in its own.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from inspectd.frame import Kind, Role, Ticket
+
+__all__ = ["Arena", "Context", "Counter", "Out", "Pixels", "Status", "Step", "Tensor"]
+
+Pixels: TypeAlias = npt.NDArray[np.uint8]
+"""A picture: (height, width) grey or (height, width, 3) blue, green, red; 0 to 255."""
+Tensor: TypeAlias = npt.NDArray[np.float32]
+"""A model input of one frame: (channels, height, width), float32."""
+
+
+class Out(NamedTuple):
+    """A message that a step wants sent. The host's table knows the address."""
+
+    to: Role
+    kind: Kind
+    ticket: Ticket
+
+
+class Counter(IntEnum):
+    """Counters that every process keeps in shared memory; read by the supervisor and the report."""
+
+    FRAMES = 0
+    """Tickets that this process finished."""
+    PIXEL_COPIES = 1
+    """Whole pictures copied by this process, the tensor's filling included."""
+    STALE = 2
+    """Tickets whose slot had been reclaimed meanwhile; dropped."""
+    FOREIGN = 3
+    """Messages that were not of this run; dropped."""
+    SEND_FAILED = 4
+    """Messages that found the receiver's queue full."""
+    BATCHES = 5
+    """Runs of the engine."""
+    MISSED = 6
+    """Triggers that the PLC counted and this process did not see."""
+    PLC_FAULTS = 7
+    """Requests to the PLC that failed."""
+    OVERRUNS = 8
+    """Verdicts that the PLC did not acknowledge in time."""
+    LATE = 9
+    """Parts decided by the deadline clock."""
+    ARCHIVED = 10
+    """Pictures written."""
+    ARCHIVE_SKIPPED = 11
+    """Pictures not written (disk full, falling behind)."""
+    EVENTS = 12
+    """Events written to the database."""
+
+
+class Status(IntEnum):
+    """What a process says of itself on the board."""
+
+    ABSENT = 0
+    STARTING = 1
+    READY = 2
+    TROUBLED = 3
+    """Running, but something it needs does not answer (see `Step.trouble`)."""
+    STOPPING = 4
+
+
+class Arena(Protocol):
+    """Frame memory of one station: numbered slots, each with a picture, a tensor and raw outputs.
+
+    A slot has exactly one owner (`Role`) at a time; only the owner writes it and hands it on.
+    A stale ticket (slot reclaimed since) is recognised by its generation.
+    """
+
+    def loan(self, trigger_id: int) -> tuple[int, int] | None:
+        """Take a free slot for the camera: (slot, generation), or None when all are in use."""
+
+    def holds(self, slot: int, generation: int, role: Role) -> bool:
+        """Whether `role` owns the slot and its picture is still the one of `generation`."""
+
+    def hand_over(self, slot: int, generation: int, owner: Role, to: Role) -> bool:
+        """Make `to` the owner; False when the slot is no longer `owner`'s (it was reclaimed)."""
+
+    def release(self, slot: int, generation: int, owner: Role) -> bool:
+        """Give the slot back; False when it is no longer `owner`'s."""
+
+    def frame(self, slot: int) -> Pixels:
+        """The picture, without a copy, in the shape of the station's camera."""
+
+    def tensor(self, slot: int) -> Tensor:
+        """The model input, without a copy, in the shape the model asks for."""
+
+    def write_raw(self, slot: int, outputs: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Keep the model's outputs for this frame (names and order kept)."""
+
+    def read_raw(self, slot: int) -> dict[str, npt.NDArray[Any]]:
+        """The model's outputs for this frame, read-only views without a copy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What the host gives to a step when it is built."""
+
+    arenas: Mapping[int, Arena]
+    """By station index; a station's own process has only its own, infer and record have all."""
+    clock: Callable[[], int]
+    """Monotonic nanoseconds."""
+    count: Callable[[Counter, int], None]
+    """Add to a shared counter of this process."""
+    log: Callable[..., None]
+    """`log(level, event, **fields)`: one event name and fields; levels error, warning, info, debug."""
+    is_ready: Callable[[Role, int], bool]
+    """Whether the process (role, station) says READY and moves. Station -1 for infer and record."""
+    is_line_healthy: Callable[[int], bool]
+    """Whether every process that this station needs says READY and moves: gates the heartbeat."""
+    part_limit: int = 0
+    """Stop after so many parts per station; 0: run until stopped."""
+    restarts: int = 0
+    """How often this process has been restarted in this run; 0 at the first start."""
+    run_id: str = ""
+    """Names this run in the record."""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    """Values for single stages: `plc_port` (int) when the simulator took a free one."""
+
+
+class Step(Protocol):
+    """One stage at work. It is fed tickets and the time, and answers messages to send.
+
+    It never waits and never raises for an expected outcome. An exception that leaves it ends the
+    process; the supervisor turns the parts it held into FAULT.
+    """
+
+    def feed(self, kind: Kind, ticket: Ticket, now_ns: int) -> Sequence[Out]:
+        """Take one message."""
+
+    def wake_at_ns(self) -> int | None:
+        """When to call `wake` (a time in the past: at once); None: only when a message comes."""
+
+    def wake(self, now_ns: int) -> Sequence[Out]:
+        """Do what is due."""
+
+    def stop(self, now_ns: int) -> Sequence[Out]:
+        """Take nothing new any more; finish what is held."""
+
+    def is_drained(self) -> bool:
+        """After `stop`: nothing is held any more."""
+
+    def trouble(self) -> str:
+        """Empty when all is well; otherwise one sentence, e.g. that the PLC does not answer."""
+
+    def close(self) -> None:
+        """Let go of devices and connections; outputs into the reject state first."""

@@ -1,0 +1,1 @@
+"""The journey of a frame, one folder a stage, in order."""

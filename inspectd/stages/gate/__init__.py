@@ -1,0 +1,1 @@
+"""Is this picture fit to be judged?"""

@@ -1,0 +1,1 @@
+"""What is in it? Tensors go in, raw outputs come out."""

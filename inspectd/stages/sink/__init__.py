@@ -1,0 +1,1 @@
+"""Who is told? Verdicts leave for the PLC."""
