@@ -4,7 +4,7 @@
     |- UsageFault                 a command was given something it cannot work with
     |- StationFaults              a station file is wrong: all of its faults at once (exit 2)
     |- ModelFault                 a model directory is wrong: which file, which key (exit 2)
-    |- EngineRefused              a model loaded but may not judge parts (self-test, device, precision)
+    |- EngineRefused              a model may not judge parts (self-test, device, precision)
     |- FrameFault                 a picture cannot be used: missing, unreadable, of another size
     |- PlcFault                   the PLC did not answer, or answered something else than was asked
     |- WireMismatch               a message is not ours, or of another version
@@ -35,7 +35,7 @@ __all__ = [
 
 
 class Exit(IntEnum):
-    """Exit codes of every inspectd process: systemd and the supervisor tell causes apart by them."""
+    """Exit codes of every inspectd process: systemd and supervisor tell causes apart by them."""
 
     OK = 0
     FAULT = 1

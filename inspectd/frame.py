@@ -42,7 +42,7 @@ class Kind(IntEnum):
     """What a message says; who sends it to whom is the table in `inspectd.host.journey`."""
 
     FIRE = 1
-    """sink -> camera: the PLC triggered a part, capture it (stations with `trigger.source: plc`)."""
+    """sink -> camera: the PLC triggered a part, capture it (`trigger.kind: plc`)."""
     TRIGGER = 2
     """camera -> sink: the camera was triggered by itself; the deadline clock of the part starts."""
     FRAME = 3
@@ -73,7 +73,7 @@ class Verdict(IntEnum):
 
 
 class Reason(IntEnum):
-    """Why a part is not OK. The hundreds digit is the verdict it belongs to; numbers never change."""
+    """Why a part is not OK. The hundreds digit is its verdict; numbers stay."""
 
     NONE = 0
     DEFECT = 200
@@ -196,7 +196,8 @@ class Ticket:
     """Monotonic nanoseconds per `Stamp`."""
     detail: bytes = b"{}"
     """JSON object for the record: measures, detections, names of broken rules. Never parsed by the
-    sink. Keys in use: `image`, `measures`, `detections`, `broken`, `engine`, `error`, `expected`."""
+    sink. Keys in use: `image`, `measures`, `detections`, `broken`, `engine`, `error`,
+    `degraded`."""
 
     def stamped(self, stamp: Stamp, now_ns: int) -> "Ticket":
         """Answer this ticket with one more time kept."""

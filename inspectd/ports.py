@@ -117,7 +117,7 @@ class Context:
     count: Callable[[Counter, int], None]
     """Add to a shared counter of this process."""
     log: Callable[..., None]
-    """`log(level, event, **fields)`: one event name and fields; levels error, warning, info, debug."""
+    """`log(level, event, **fields)`: levels error, warning, info, debug."""
     is_ready: Callable[[Role, int], bool]
     """Whether the process (role, station) says READY and moves. Station -1 for infer and record."""
     is_line_healthy: Callable[[int], bool]

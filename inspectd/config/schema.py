@@ -83,7 +83,7 @@ def key(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Degrade:
-    """Make chosen frames of a replay worse, so that the gate and the rules have something to find."""
+    """Make chosen frames of a replay worse: the gate and the rules have something to find."""
 
     how: Literal["blur", "glare", "dark", "freeze", "drop", "occlude", "erase"] = key()
     """blur, glare, dark: the picture suffers. freeze: the previous picture comes again. drop: no
@@ -242,7 +242,7 @@ class Gate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Model:
-    """A detector directory, as PaddleDetection (`infer_cfg.yml`) or PaddleX 3 (`inference.yml`) export it."""
+    """A detector as PaddleDetection (`infer_cfg.yml`) or PaddleX 3 (`inference.yml`) export it."""
 
     name: str = key(is_name=True)
     """How stations refer to it."""
@@ -251,7 +251,7 @@ class Model:
     batch_max: int = key(8, ge=1, le=64)
     """Most frames in one run."""
     max_wait_ms: float = key(0.0, ge=0, le=1000)
-    """How long a frame may wait for others to fill a batch; 0: never wait (still batches under load)."""
+    """How long a frame may wait for others to fill a batch; 0: never (batches under load still)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -290,7 +290,7 @@ class Template:
     folder: str = key(is_path=True)
     """Where the pictures lie."""
     pattern: str = key("{part_id}.png", nonempty=True)
-    """File name; `{part_id}` is the part's name. A name without it is one template for all parts."""
+    """File name; `{part_id}` is the part's name. A name without it serves all parts."""
     strip_suffix: str = key("")
     """Taken off the end of the part's name first, e.g. `_test`."""
 
@@ -391,7 +391,7 @@ class ModbusPlc:
     base_register: int = key(0, ge=0, le=65000)
     """First holding register of the station's blocks (`inspectd plc-map` prints them)."""
     word_order: Literal["high_first", "low_first"] = key("high_first")
-    """Order of the two words of 32-bit values; the test constant in the map shows which is right."""
+    """Order of the two words of 32-bit values; the map's test constant tells."""
     timeout_ms: float = key(100.0, gt=0, le=10000)
     """For one request."""
     reconnect_ms: float = key(500.0, gt=0, le=60000)
@@ -507,5 +507,5 @@ class Line:
     file: str = key("", is_path=True)
     """Set by the loader: the station file itself. May not be given."""
     digest: str = key("")
-    """Set by the loader: SHA-256 of the file's text, first 12 hex digits: the recipe digest. May not
-    be given."""
+    """Set by the loader: SHA-256 of the file's text, first 12 hex digits (the recipe
+    digest). May not be given."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from inspectd.frame import Kind, Role
 
-__all__ = ["JOURNEY", "LINE_WIDE", "Leg", "STAGES", "STATION_WIDE"]
+__all__ = ["JOURNEY", "LINE_WIDE", "STAGES", "STATION_WIDE", "Leg"]
 
 
 class Leg(NamedTuple):
