@@ -1,0 +1,55 @@
+# Two commands that do all their own set-up:
+#   make demo    a line runs here: simulated PLC, shipped frames, real model; verdicts in the terminal
+#   make test    lint, types, layers and every test that needs no special machine
+# PYTHON=python3.12 make test    chooses the interpreter (3.10 to 3.13).
+
+VENV ?= .venv
+PARTS ?= 120
+PYTHON ?= $(firstword $(foreach p,python3.11 python3.12 python3.13 python3.10 python3,$(shell $(p) -c 'import sys; sys.version_info[:2] in [(3, n) for n in range(10, 14)] and print("$(p)")' 2>/dev/null)))
+BIN := $(VENV)/bin
+
+.PHONY: demo test check deeppcb bench clean
+.DEFAULT_GOAL := help
+
+help:
+	@sed -n '1,4p' Makefile | cut -c3-
+
+$(VENV)/.python:
+	@test -n "$(PYTHON)" || { echo "inspectd needs Python 3.10 to 3.13: apt-get install python3 python3-venv" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq && apt-get install -y -qq python3-venv; \
+	  else echo "this Python cannot make environments: sudo apt-get install python3-venv" >&2; exit 1; fi; }
+	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	@touch $@
+
+# libgomp is a library of the system that paddle loads; desktop and server images mostly have it.
+$(VENV)/.demo: $(VENV)/.python pyproject.toml
+	@{ /sbin/ldconfig -p 2>/dev/null || ldconfig -p; } | grep -q libgomp.so.1 || { \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq && apt-get install -y -qq libgomp1; \
+	  else echo "paddle needs a library of the system: sudo apt-get install libgomp1" >&2; exit 1; fi; }
+	$(BIN)/python -m pip install --quiet --editable '.[cpu,train]'
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.demo pyproject.toml
+	$(BIN)/python -m pip install --quiet --group test --group check
+	@touch $@
+
+demo: $(VENV)/.demo
+	@$(BIN)/inspectd run stations/demo.yaml --parts $(PARTS)
+
+test: $(VENV)/.test
+	@tests/check $(BIN)
+
+check: $(VENV)/.test
+	@tests/check $(BIN) --fast
+
+# DeepPCB test_public through the running daemon (CONTRIBUTING.md says where the pictures are expected).
+deeppcb: $(VENV)/.demo
+	@$(BIN)/inspectd run stations/deeppcb.yaml --parts 300 --report var/deeppcb.json
+
+bench: $(VENV)/.demo
+	@$(BIN)/inspectd bench --json var/bench.json
+
+clean:
+	rm -rf $(VENV) var build dist *.egg-info
