@@ -61,6 +61,8 @@ class Counter(IntEnum):
     """Pictures not written (disk full, falling behind)."""
     EVENTS = 12
     """Events written to the database."""
+    EVENTS_LOST = 13
+    """Events given up: the disk was full for longer than the memory queue could hold them."""
 
 
 class Status(IntEnum):
