@@ -1,0 +1,160 @@
+"""EDGE (zmq): an inbox that a process reads, and outboxes to the inboxes of others.
+
+Only inboxes are bound (PULL), at abstract addresses: the kernel forgets them with the process, so
+there is no file to unlink after a kill. A stranger can at most send to an inbox; other users are
+refused by the kernel's credentials where libzmq knows that filter, and everybody else by the token.
+Whoever sends never waits: a full queue is an answer, and what it means is the sender's to decide.
+"""
+
+import os
+import select
+from typing import Protocol
+
+import zmq
+
+from inspectd.bus import wire
+from inspectd.errors import PortBusy
+from inspectd.frame import Kind, Role, Ticket
+
+__all__ = ["Inbox", "Outbox", "Road", "Sender"]
+
+QUEUE_MAX = 1024
+"""Messages waiting per sender and inbox: more than all slots of a station (at most 256), so that
+frames are limited by slots and never by the queue; small enough that verdicts do not pile up."""
+_LINGER_MS = 1000
+"""How long a clean end may take to get the last messages out."""
+_RECONNECT_MS = 10
+"""A restarted receiver is found so soon again."""
+
+
+class Sender(Protocol):
+    """What can take messages to one inbox."""
+
+    def send(self, kind: Kind, ticket: Ticket) -> bool:
+        """Send without waiting; False when the queue is full."""
+
+
+class Inbox:
+    """The bound end: what the others have to tell this process."""
+
+    def __init__(self, context: "zmq.Context[zmq.Socket[bytes]]", address: str, token: int) -> None:
+        """Bind at once, so that nothing sent from now on is lost.
+
+        Raises:
+            PortBusy: the address is bound already.
+        """
+        self._token = token
+        self._socket = context.socket(zmq.PULL)
+        self._socket.setsockopt(zmq.LINGER, 0)
+        self._socket.setsockopt(zmq.RCVHWM, QUEUE_MAX)
+        _let_in_only_this_user(self._socket)
+        try:
+            self._socket.bind(address)
+        except zmq.ZMQError as error:
+            self._socket.close()
+            raise PortBusy(address, "end the other process of this run first") from error
+        self._fd = int(self._socket.getsockopt(zmq.FD))
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait until a message is there; finer than the milliseconds of `zmq.Poller`.
+
+        The descriptor only tells that something happened inside the socket; whether there is a
+        message is asked before every wait, as libzmq's manual of ZMQ_FD demands.
+        """
+        if self._is_readable():
+            return True
+        if timeout_s > 0:
+            select.select((self._fd,), (), (), timeout_s)
+        return self._is_readable()
+
+    def receive(self) -> tuple[Kind, Ticket] | None:
+        """Take one message, or answer None when there is none.
+
+        Raises:
+            WireMismatch: the message is not of this run; it is gone, ask again.
+        """
+        try:
+            message = self._socket.recv(zmq.DONTWAIT)
+        except zmq.Again:
+            return None
+        return wire.decode(message, self._token)
+
+    def close(self) -> None:
+        """Unbind; messages not received are lost."""
+        self._socket.close()
+
+    def _is_readable(self) -> bool:
+        return bool(int(self._socket.getsockopt(zmq.EVENTS)) & zmq.POLLIN)
+
+
+class Outbox:
+    """The connected end, a `Sender`; it connects when the receiver appears, and after its restart.
+
+    Promised: order of the messages of one outbox. Not promised: messages that were on their way
+    when the receiver was killed.
+    """
+
+    def __init__(self, context: "zmq.Context[zmq.Socket[bytes]]", address: str, token: int) -> None:
+        """Connect in the background; messages wait until the receiver is there."""
+        self._token = token
+        self._socket = context.socket(zmq.PUSH)
+        self._socket.setsockopt(zmq.LINGER, 0)
+        self._socket.setsockopt(zmq.SNDHWM, QUEUE_MAX)
+        self._socket.setsockopt(zmq.RECONNECT_IVL, _RECONNECT_MS)
+        self._socket.connect(address)
+
+    def send(self, kind: Kind, ticket: Ticket) -> bool:
+        """Send without waiting; False when the queue is full."""
+        try:
+            self._socket.send(wire.encode(kind, ticket, self._token), zmq.DONTWAIT)
+        except zmq.Again:
+            return False
+        return True
+
+    def close(self, *, is_clean: bool = False) -> None:
+        """Disconnect; when clean, what was sent is given a second to leave."""
+        self._socket.close(linger=_LINGER_MS if is_clean else 0)
+
+
+class Road:
+    """All links of one process: one context, one run name, one token."""
+
+    def __init__(self, run: str, token: int) -> None:
+        """Start the background thread of libzmq."""
+        self._run, self._token = run, token
+        self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+        self._inboxes: list[Inbox] = []
+        self._outboxes: list[Outbox] = []
+
+    def inbox(self, role: Role, station: int) -> Inbox:
+        """Bind the inbox of (role, station)."""
+        inbox = Inbox(self._context, self.address(role, station), self._token)
+        self._inboxes.append(inbox)
+        return inbox
+
+    def outbox(self, role: Role, station: int) -> Outbox:
+        """Connect to the inbox of (role, station)."""
+        outbox = Outbox(self._context, self.address(role, station), self._token)
+        self._outboxes.append(outbox)
+        return outbox
+
+    def address(self, role: Role, station: int) -> str:
+        """Name of an inbox: abstract (`@`), so it is in no folder and dies with its process."""
+        where = "line" if station < 0 else str(station)
+        return f"ipc://@inspectd-{self._run}-{where}-{role.name.lower()}"
+
+    def close(self, *, is_clean: bool = False) -> None:
+        """Close everything; when clean, wait at most a second for messages to leave."""
+        for outbox in self._outboxes:
+            outbox.close(is_clean=is_clean)
+        for inbox in self._inboxes:
+            inbox.close()
+        self._context.term()
+
+
+def _let_in_only_this_user(socket: "zmq.Socket[bytes]") -> None:
+    """Have the kernel refuse other users; a libzmq built without it leaves that to the token."""
+    try:
+        socket.setsockopt(zmq.IPC_FILTER_UID, os.getuid())
+    except (AttributeError, zmq.ZMQError):
+        return
