@@ -198,6 +198,9 @@ class Ticket:
     """JSON object for the record: measures, detections, names of broken rules. Never parsed by the
     sink. Keys in use: `image`, `measures`, `detections`, `broken`, `engine`, `error`,
     `degraded`."""
+    judged: Verdict = Verdict.NONE
+    """What the stages had said when the sink had to tell the PLC something else (too late, lost);
+    NONE when they were not overruled."""
 
     def stamped(self, stamp: Stamp, now_ns: int) -> "Ticket":
         """Answer this ticket with one more time kept."""
