@@ -1,0 +1,4 @@
+"""Training and export of the detectors that inspectd judges with.
+
+The only package beside `inspectd.stages.infer.paddle` that imports paddle; the daemon never imports it.
+"""
