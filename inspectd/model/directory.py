@@ -8,7 +8,7 @@ preprocessing step `TemplateChannels`, and `class_agnostic` in the block `NMS`.
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sized
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from inspectd.model import program
 from inspectd.model.keys import Keys
 from inspectd.model.layout import layout_of, raw_bytes_max
 from inspectd.model.preprocess import read_ops
-from inspectd.model.spec import ModelSpec, Nms, Program
+from inspectd.model.spec import Layout, ModelSpec, Nms, Program
 
 __all__ = ["read"]
 
@@ -44,6 +44,8 @@ def read(path: str) -> ModelSpec:
     colour, ops, tensor_shape = read_ops(keys, _image_shape(ports))
     outputs = tuple((port.name, port.shape) for port in ports.outputs)
     layout = layout_of(programs[0].program_path, outputs)
+    labels = _labels_of(keys)
+    _check_classes(keys, layout, outputs, labels)
     files = [str(config), *(name for each in programs for name in _files_of(each))]
     return ModelSpec(
         name=_name_of(keys, folder),
@@ -51,7 +53,7 @@ def read(path: str) -> ModelSpec:
         path=str(folder),
         config_path=str(config),
         programs=programs,
-        labels=_labels_of(keys),
+        labels=labels,
         colour=colour,
         ops=ops,
         tensor_shape=tensor_shape,
@@ -165,6 +167,19 @@ def _labels_of(keys: Keys) -> tuple[str, ...]:
     if not labels:
         raise keys.fault("label_list", "has no labels", "list the classes by number")
     return tuple(str(label) for label in labels)
+
+
+def _check_classes(
+    keys: Keys, layout: Layout, outputs: tuple[tuple[str, tuple[int, ...]], ...], labels: Sized
+) -> None:
+    """There must be one label for each row of scores."""
+    classes = outputs[1][1][1] if layout == "scores" else -1
+    if classes not in (-1, len(labels)):
+        raise keys.fault(
+            "label_list",
+            f"has {len(labels)} labels, the program scores {classes} classes",
+            "list the classes by number",
+        )
 
 
 def _nms_of(keys: Keys) -> Nms:

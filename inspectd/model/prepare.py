@@ -101,7 +101,7 @@ class Preparer:
         if self._templates is not None:
             template = self._templates.of(part_id)
             cv2.absdiff(grey, template, self._difference)
-            planes |= {"template": template, "difference": self._difference}
+            planes |= {"template": template, "absdiff": self._difference}
         for channel, name in enumerate(self._channels or ()):
             self._lay(self._resize(planes[name], self._small), channel, out)
 

@@ -22,7 +22,7 @@ from inspectd.model.spec import (
 
 __all__ = ["read_ops"]
 
-_TEMPLATE_CHANNELS = ("image", "template", "difference")
+_TEMPLATE_CHANNELS = ("image", "template", "absdiff")
 _INTERPOLATIONS = range(5)
 """`cv2.INTER_NEAREST` to `cv2.INTER_LANCZOS4`."""
 _ORDER = (

@@ -25,7 +25,7 @@ __all__ = [
 
 Format: TypeAlias = Literal["pdmodel", "json"]
 Colour: TypeAlias = Literal["rgb", "bgr"]
-TemplateChannel: TypeAlias = Literal["image", "template", "difference"]
+TemplateChannel: TypeAlias = Literal["image", "template", "absdiff"]
 Layout: TypeAlias = Literal["found", "scores"]
 """What the program answers. found: rows of class, score, x1, y1, x2, y2 for all frames of the
 batch, and how many rows each frame has (NMS is in the graph). scores: boxes (B, A, 4) and scores
@@ -36,8 +36,8 @@ batch, and how many rows each frame has (NMS is in the graph). scores: boxes (B,
 class TemplateChannels:
     """The channels are grey pictures: the frame, its golden template, their difference."""
 
-    channels: tuple[TemplateChannel, ...] = ("image", "template", "difference")
-    """`difference` is the absolute difference of grey values, at frame size."""
+    channels: tuple[TemplateChannel, ...] = ("image", "template", "absdiff")
+    """`absdiff` is the absolute difference of grey values, at frame size."""
 
 
 @dataclass(frozen=True, slots=True)

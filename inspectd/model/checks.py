@@ -1,0 +1,110 @@
+"""What a station file says against what its models are: faults that `inspectd check` reports."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from inspectd.config.schema import EachHasRule, ForbidRule, Line, PaddleEngine, Rule, Station
+from inspectd.errors import FrameFault, ModelFault
+from inspectd.model import directory
+from inspectd.model.geometry import Geometry
+from inspectd.model.spec import ModelSpec
+
+__all__ = ["check"]
+
+
+def check(line: Line) -> list[tuple[str, str]]:
+    """Answer (dotted key in the station file, what is wrong and how to put it right).
+
+    Reads every model directory; never imports paddle. A station whose model cannot be read is not
+    checked further, and neither is one that names no model (the file's own rules say that).
+    """
+    faults: list[tuple[str, str]] = []
+    specs: dict[str, ModelSpec] = {}
+    for at, model in enumerate(line.models):
+        try:
+            specs[model.name] = directory.read(model.path)
+        except ModelFault as fault:
+            faults.append((f"models[{at}].path", str(fault)))
+            continue
+        faults += _check_engine(line, f"models[{at}].path", specs[model.name])
+    for at, station in enumerate(line.stations):
+        if station.model in specs:
+            where = f"stations[{at}]"
+            faults += _check_station(where, station, specs[station.model])
+    return faults
+
+
+def _check_engine(line: Line, key: str, spec: ModelSpec) -> Iterator[tuple[str, str]]:
+    """The OpenVINO engine inside Paddle takes legacy programs only."""
+    engine = line.engine
+    if not isinstance(engine, PaddleEngine) or engine.device != "cpu":
+        return
+    if engine.backend == "openvino" and spec.program("pdmodel") is None:
+        what = f"the backend openvino takes .pdmodel programs, {spec.path} has none"
+        yield key, f"{what}; choose onednn, or export the model as .pdmodel"
+
+
+def _check_station(where: str, station: Station, spec: ModelSpec) -> Iterator[tuple[str, str]]:
+    yield from _check_labels(where, station.rules, spec)
+    camera = station.camera
+    try:
+        Geometry.of(spec, camera.height_px, camera.width_px)
+    except FrameFault as fault:
+        yield f"{where}.camera", str(fault)
+    yield from _check_template(where, station, spec)
+
+
+def _check_labels(
+    where: str, rules: tuple[Rule, ...], spec: ModelSpec
+) -> Iterator[tuple[str, str]]:
+    """A rule about a class that the model lacks would hold for ever."""
+    for at, rule in enumerate(rules):
+        for key, label in _labels_of(rule):
+            if label not in spec.labels:
+                yield (
+                    f"{where}.rules[{at}].{key}",
+                    f"model {spec.name} has no class {label!r}; it has {', '.join(spec.labels)}",
+                )
+
+
+def _labels_of(rule: Rule) -> list[tuple[str, str]]:
+    if isinstance(rule, ForbidRule):
+        return [(f"labels[{at}]", label) for at, label in enumerate(rule.labels)]
+    if isinstance(rule, EachHasRule):
+        return [("label", rule.label), ("needs", rule.needs)]
+    return [("label", rule.label)]
+
+
+def _check_template(where: str, station: Station, spec: ModelSpec) -> Iterator[tuple[str, str]]:
+    settings = station.template
+    if settings is None:
+        if spec.wants_template:
+            what = f"model {spec.name} wants a golden picture of each part; give `template`"
+            yield f"{where}.model", what
+        return
+    if not spec.wants_template:
+        what = f"model {spec.name} has no channel for golden pictures"
+        yield f"{where}.template", f"{what}; take `template` out, or choose another model"
+        return
+    if not Path(settings.folder).is_dir():
+        yield f"{where}.template.folder", f"no such folder: {settings.folder}; correct it"
+    elif "{part_id}" not in settings.pattern:
+        yield from _check_picture(f"{where}.template.pattern", station)
+
+
+def _check_picture(key: str, station: Station) -> Iterator[tuple[str, str]]:
+    """One golden picture for all parts can be tried at once."""
+    settings, camera = station.template, station.camera
+    if settings is None:
+        return
+    path = Path(settings.folder) / settings.pattern
+    content = np.fromfile(path, np.uint8) if path.is_file() else np.empty(0, np.uint8)
+    picture = cv2.imdecode(content, cv2.IMREAD_GRAYSCALE) if len(content) else None
+    if picture is None:
+        yield key, f"{path} is no picture; correct folder and pattern"
+    elif picture.shape != (camera.height_px, camera.width_px):
+        have = f"{picture.shape[1]} x {picture.shape[0]}"
+        yield key, f"{path} is {have}, frames are {camera.width_px} x {camera.height_px}"
