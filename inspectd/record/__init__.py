@@ -1,1 +1,1 @@
-"""What is remembered of every part: events, pictures, retention."""
+"""What is remembered of every part: apart from the verdict, so that it can never delay one."""

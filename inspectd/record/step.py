@@ -1,0 +1,294 @@
+"""The door of the record: every verdict that left becomes an event, rejected parts a picture.
+
+A process of its own, behind the sink: nothing here can delay a verdict. `feed` only queues;
+`wake` takes one bite (encode a picture and give its slot back, commit a batch, write a file, delete
+old ones) and comes back for the next. An event is committed before its picture is written, so
+that there is never a picture that the index does not know. Whoever is short of anything gives up
+pictures first and events last.
+"""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from inspectd.config.schema import Line
+from inspectd.frame import NO_SLOT, Kind, Role, Ticket
+from inspectd.ports import Context, Counter, Out, Step
+from inspectd.record.archive import Archive
+from inspectd.record.database import Database, Run, Written
+from inspectd.record.event import as_json, event_of, utc_text
+from inspectd.record.picture import encode
+from inspectd.record.queue import EventQueue
+from inspectd.record.retention import Retention
+
+__all__ = ["ENCODED_MAX", "RecordStep", "build"]
+
+ENCODED_MAX = 32
+"""Encoded pictures that wait for their event to be committed."""
+CHECK_EVERY_NS = 60_000_000_000
+"""Between two looks for pictures that are too old."""
+HURRY_EVERY_NS = 1_000_000_000
+"""The same while space is short."""
+LAST_TRIES = 3
+"""Refused commits while stopping, until the events are given up."""
+
+
+class _Waiting(NamedTuple):
+    """A picture in its slot."""
+
+    ticket: Ticket
+    path: str
+    event: bytes
+    number: int
+    """Of its event, counted from 1 in the order they came."""
+
+
+class _Encoded(NamedTuple):
+    """A picture that needs its slot no more."""
+
+    path: str
+    event: bytes
+    number: int
+    content: npt.NDArray[np.uint8]
+
+
+def build(line: Line, station: int, context: Context) -> Step:  # noqa: ARG001 - one for all stations
+    """Make the record of a line.
+
+    Raises:
+        UsageFault: The folder of the record cannot be written.
+    """
+    return RecordStep(line, context, _utc_now)
+
+
+class RecordStep:
+    """Keeps what a plant needs to know of every part."""
+
+    def __init__(self, line: Line, context: Context, utc: Callable[[], datetime]) -> None:
+        """Open the database, note the run.
+
+        Args:
+            line: The station file.
+            context: With the arenas of all stations.
+            utc: Wall clock, with its zone.
+        """
+        folder = Path(line.record.folder)
+        self._line = line
+        self._context = context
+        self._utc = utc
+        self._database = Database(folder, utc, context.log)
+        self._archive = Archive(folder)
+        self._retention = Retention(line.record, self._archive)
+        self._queue = EventQueue()
+        self._waiting: deque[_Waiting] = deque()
+        self._encoded: deque[_Encoded] = deque()
+        self._planned: set[str] = set()
+        self._check_at_ns = 0
+        self._has_space = self._archive.free_mb() >= line.record.min_free_mb
+        self._trouble = ""
+        self._is_stopping = False
+        self._refusals = 0
+        started = utc_text(utc())
+        run = Run(context.run_id, line.line, line.file, line.digest, started)
+        self._database.begin_run(run)
+
+    def feed(self, kind: Kind, ticket: Ticket, now_ns: int) -> Sequence[Out]:
+        """Queue one part."""
+        if kind is not Kind.EVENT:
+            return ()
+        moment = self._utc()
+        path = self._planned_path(ticket, moment)
+        event = event_of(ticket, self._line, self._context.run_id, moment, path)
+        lost = self._queue.lost
+        self._queue.push(event, now_ns)
+        self._context.count(Counter.EVENTS_LOST, self._queue.lost - lost)
+        if path is not None:
+            self._planned.add(path)
+            self._waiting.append(_Waiting(ticket, path, as_json(event), self._queue.taken))
+        return ()
+
+    def wake_at_ns(self) -> int | None:
+        """At once while there are pictures; otherwise when a commit or a look round is due."""
+        if self._waiting or self._is_next_settled():
+            return 0
+        due_ns = self._queue.due_at_ns()
+        return self._check_at_ns if due_ns is None else min(due_ns, self._check_at_ns)
+
+    def wake(self, now_ns: int) -> Sequence[Out]:
+        """Take one bite: slots first, then events, then files, then the old ones."""
+        due_ns = self._queue.due_at_ns()
+        if self._waiting:
+            self._encode(self._waiting.popleft(), now_ns)
+        elif due_ns is not None and due_ns <= now_ns:
+            self._commit(now_ns)
+        elif self._is_next_settled():
+            self._write(self._encoded.popleft(), now_ns)
+        elif self._check_at_ns <= now_ns:
+            self._check(now_ns)
+        return ()
+
+    def stop(self, now_ns: int) -> Sequence[Out]:  # noqa: ARG002 - of the protocol
+        """Go on until everything queued is written."""
+        self._is_stopping = True
+        self._queue.hasten()
+        return ()
+
+    def is_drained(self) -> bool:
+        """Nothing waits, or the disk has refused it to the end."""
+        if self._refusals >= LAST_TRIES and not self._waiting:
+            return True
+        return not (self._waiting or self._encoded or self._queue)
+
+    def trouble(self) -> str:
+        """What a person should see to."""
+        if self._trouble:
+            return f"{self._trouble}; {len(self._queue)} events wait in memory"
+        if not self._has_space:
+            free = self._line.record.min_free_mb
+            return f"no pictures are kept: less than record.min_free_mb = {free} is left"
+        return ""
+
+    def close(self) -> None:
+        """Give slots back, close the database; say what could not be kept."""
+        while self._waiting:
+            self._release(self._waiting.popleft().ticket)
+        if self._queue:
+            self._context.log("error", "record_events_lost", events=len(self._queue))
+            self._context.count(Counter.EVENTS_LOST, len(self._queue))
+        self._database.close()
+
+    # ---------------------------------------------------------------- pictures
+
+    def _planned_path(self, ticket: Ticket, moment: datetime) -> str | None:
+        """Where the picture will lie; None: there is none, or it is let go right away."""
+        if ticket.slot == NO_SLOT:
+            return None
+        arena = self._context.arenas[ticket.station]
+        if not arena.holds(ticket.slot, ticket.generation, Role.RECORD):
+            self._context.count(Counter.STALE, 1)
+            return None
+        if not self._has_space or self._is_behind(ticket.station):
+            self._release(ticket)
+            self._context.count(Counter.ARCHIVE_SKIPPED, 1)
+            return None
+        name = self._line.stations[ticket.station].name
+        return self._archive.free_path(ticket, name, moment, self._planned)
+
+    def _is_behind(self, station: int) -> bool:
+        """Whether the record holds as many of a station's slots as it may: half of them."""
+        held = sum(waiting.ticket.station == station for waiting in self._waiting)
+        is_full = len(self._waiting) + len(self._encoded) >= ENCODED_MAX
+        return is_full or held >= max(1, self._line.stations[station].slots // 2)
+
+    def _encode(self, waiting: _Waiting, now_ns: int) -> None:
+        """Turn a slot into the bytes of a file; the slot is given back whatever happens."""
+        ticket = waiting.ticket
+        arena = self._context.arenas[ticket.station]
+        quality = self._line.record.jpeg_quality
+        try:
+            content = encode(arena.frame(ticket.slot), quality)
+        except ValueError as error:
+            self._context.log("warning", "archive_encode_failed", error=str(error))
+            self._release(ticket)
+            self._skip(waiting.path, now_ns)
+            return
+        if self._release(ticket):
+            encoded = _Encoded(waiting.path, waiting.event, waiting.number, content)
+            self._encoded.append(encoded)
+        else:  # reclaimed while it was read: perhaps another part's picture
+            self._context.count(Counter.STALE, 1)
+            self._skip(waiting.path, now_ns)
+
+    def _is_next_settled(self) -> bool:
+        """Whether the event of the next encoded picture is in the database."""
+        return bool(self._encoded) and self._encoded[0].number <= self._queue.settled
+
+    def _write(self, picture: _Encoded, now_ns: int) -> None:
+        """Put a picture on disk, if there is room."""
+        try:
+            if self._archive.free_mb() < self._line.record.min_free_mb:
+                self._note_space(now_ns, has_space=False)
+                self._skip(picture.path, now_ns)
+                return
+            self._archive.write(picture.path, picture.content, picture.event)
+        except OSError as error:
+            self._context.log("warning", "archive_write_failed", error=str(error))
+            self._note_space(now_ns, has_space=False)
+            self._skip(picture.path, now_ns)
+            return
+        self._planned.discard(picture.path)
+        self._context.count(Counter.ARCHIVED, 1)
+
+    def _skip(self, path: str, now_ns: int) -> None:
+        """Give a picture up; its event stays."""
+        self._planned.discard(path)
+        self._queue.forget((path,), now_ns)
+        self._context.count(Counter.ARCHIVE_SKIPPED, 1)
+
+    def _release(self, ticket: Ticket) -> bool:
+        arena = self._context.arenas[ticket.station]
+        return arena.release(ticket.slot, ticket.generation, Role.RECORD)
+
+    # ---------------------------------------------------------------- events
+
+    def _commit(self, now_ns: int) -> None:
+        """Write the next batch, or keep it and wait."""
+        events, forgotten = self._queue.batch()
+        if self._database.write(events, forgotten) is Written.RETRY:
+            self._keep(now_ns)
+            return
+        self._queue.committed(len(events), len(forgotten), now_ns)
+        self._context.count(Counter.EVENTS, len(events))
+        self._context.count(Counter.FRAMES, len(events))
+        self._refusals = 0
+        if self._trouble:
+            self._context.log("info", "record_writes_again")
+            self._trouble = ""
+        if self._is_stopping:
+            self._queue.hasten()
+
+    def _keep(self, now_ns: int) -> None:
+        """The disk refuses: pictures are let go, events are kept."""
+        self._queue.refused(now_ns)
+        self._refusals += self._is_stopping
+        while self._encoded:
+            self._skip(self._encoded.popleft().path, now_ns)
+        self._note_space(now_ns, has_space=False)
+        if not self._trouble:
+            self._trouble = "the database cannot be written (disk full or locked)"
+            self._context.log("error", "record_write_failed", events=len(self._queue))
+
+    # ---------------------------------------------------------------- space
+
+    def _check(self, now_ns: int) -> None:
+        """Delete a few old pictures and events; see how much room there is."""
+        try:
+            already = self._queue.forgotten
+            gone, has_more = self._retention.bite(self._database, self._utc(), already)
+            has_space = self._archive.free_mb() >= self._line.record.min_free_mb
+        except OSError as error:
+            self._context.log("warning", "archive_check_failed", error=str(error))
+            gone, has_more, has_space = [], False, False
+        self._queue.forget(gone, now_ns)
+        self._encoded = deque(one for one in self._encoded if one.path not in gone)
+        self._planned.difference_update(gone)
+        self._note_space(now_ns, has_space=has_space)
+        if has_more:
+            self._check_at_ns = now_ns
+
+    def _note_space(self, now_ns: int, *, has_space: bool) -> None:
+        if self._has_space and not has_space:
+            self._context.log("warning", "archive_paused")
+        if has_space and not self._has_space:
+            self._context.log("info", "archive_resumed")
+        self._has_space = has_space
+        self._check_at_ns = now_ns + (CHECK_EVERY_NS if has_space else HURRY_EVERY_NS)
+
+
+def _utc_now() -> datetime:
+    return datetime.now(timezone.utc)

@@ -1,0 +1,201 @@
+"""The door of the judge: raw outputs of the model become boxes, and boxes a verdict.
+
+The ticket of a picture that is to be archived leaves its slot to the record; any other gives it
+back before the verdict leaves. A slot that was reclaimed meanwhile (the supervisor has told the
+sink that the part is lost) makes the ticket stale: it is dropped, because its outputs may be those
+of another part. Deadlines belong to the sink: a part that is past its own is judged all the same.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from inspectd.config.schema import Line, Rule, ScriptedEngine
+from inspectd.errors import ModelFault
+from inspectd.frame import (
+    NO_SLOT,
+    Detection,
+    Kind,
+    Reason,
+    Role,
+    Stamp,
+    Ticket,
+    Verdict,
+)
+from inspectd.model import boxes, directory
+from inspectd.ports import Arena, Context, Counter, Out, Step
+from inspectd.stages.judge.rules import Judgement, evaluate
+
+__all__ = ["Decode", "Judge", "JudgeStep", "build"]
+
+Decode: TypeAlias = Callable[[Mapping[str, npt.NDArray[Any]]], Sequence[Detection]]
+"""Raw outputs of one frame to boxes in frame pixels; raises `ModelFault` for foreign shapes."""
+
+_NOT_FINITE = Judgement(Verdict.FAULT, Reason.OUTPUT_NOT_FINITE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judge:
+    """What one station wants of its parts."""
+
+    decode: Decode
+    rules: tuple[Rule, ...]
+    frame_w: int
+    frame_h: int
+    um_per_px: float
+    archive: frozenset[str]
+    """Names of the verdicts whose pictures are kept."""
+    min_score: float
+    """Detections below are not written into the event."""
+
+
+def build(line: Line, station: int, context: Context) -> Step:
+    """Make the judge of one station.
+
+    Raises:
+        ModelFault: The model directory does not say how its outputs are to be read.
+    """
+    ours = line.stations[station]
+    camera = ours.camera
+    judge = Judge(
+        decode=_decoder(line, station),
+        rules=ours.rules,
+        frame_w=camera.width_px,
+        frame_h=camera.height_px,
+        um_per_px=camera.um_per_px,
+        archive=frozenset(line.record.archive),
+        min_score=line.record.detections_min_score,
+    )
+    return JudgeStep(judge, context.arenas[station], context.clock, context.count)
+
+
+class JudgeStep:
+    """Judges each part as it comes; holds nothing between two messages."""
+
+    def __init__(
+        self,
+        judge: Judge,
+        arena: Arena,
+        clock: Callable[[], int],
+        count: Callable[[Counter, int], None],
+    ) -> None:
+        self._judge = judge
+        self._arena = arena
+        self._clock = clock
+        self._count = count
+
+    def feed(self, kind: Kind, ticket: Ticket, now_ns: int) -> Sequence[Out]:
+        """Judge one part."""
+        if kind is not Kind.RAW:
+            return ()
+        if not self._arena.holds(ticket.slot, ticket.generation, Role.JUDGE):
+            return self._dropped()
+        started = ticket.stamped(Stamp.JUDGE_START, now_ns)
+        judgement, detail = self._judged(ticket)
+        decided = started.decided(judgement.verdict, judgement.reason, self._clock(), detail)
+        settled = self._settled(decided)
+        if settled is None:
+            return self._dropped()
+        self._count(Counter.FRAMES, 1)
+        return (Out(Role.SINK, Kind.VERDICT, settled),)
+
+    def wake_at_ns(self) -> int | None:
+        """Nothing is ever waited for."""
+        return None
+
+    def wake(self, now_ns: int) -> Sequence[Out]:  # noqa: ARG002 - of the protocol
+        """Nothing is ever due."""
+        return ()
+
+    def stop(self, now_ns: int) -> Sequence[Out]:  # noqa: ARG002 - of the protocol
+        """Nothing is held."""
+        return ()
+
+    def is_drained(self) -> bool:
+        """Nothing is ever held."""
+        return True
+
+    def trouble(self) -> str:
+        """The judge needs nobody."""
+        return ""
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def _judged(self, ticket: Ticket) -> tuple[Judgement, bytes]:
+        """The judgement, and the ticket's detail with what led to it."""
+        raw = self._arena.read_raw(ticket.slot)
+        if not all(_is_finite(output) for output in raw.values()):
+            return _NOT_FINITE, ticket.detail
+        try:
+            found = self._judge.decode(raw)
+        except ModelFault as fault:
+            error = {"error": str(fault)}
+            return Judgement(Verdict.FAULT, Reason.ENGINE_ERROR), _merged(ticket.detail, error)
+        wanted = self._judge
+        judgement = evaluate(wanted.rules, found, wanted.frame_w, wanted.frame_h, wanted.um_per_px)
+        return judgement, _merged(ticket.detail, _findings(judgement, found, wanted.min_score))
+
+    def _settled(self, ticket: Ticket) -> Ticket | None:
+        """Let go of the slot; None when it was no longer ours, so that nothing read counts."""
+        if self._is_kept(ticket):
+            kept = self._arena.hand_over(ticket.slot, ticket.generation, Role.JUDGE, Role.RECORD)
+            return ticket if kept else None
+        released = self._arena.release(ticket.slot, ticket.generation, Role.JUDGE)
+        return replace(ticket, slot=NO_SLOT) if released else None
+
+    def _is_kept(self, ticket: Ticket) -> bool:
+        """Whether the picture goes to the archive, also as that of a part that came too late."""
+        is_late = 0 < ticket.deadline_ns < ticket.stamps[Stamp.DECIDED]
+        archive = self._judge.archive
+        return ticket.verdict.name in archive or (is_late and Verdict.LATE.name in archive)
+
+    def _dropped(self) -> tuple[Out, ...]:
+        self._count(Counter.STALE, 1)
+        return ()
+
+
+def _decoder(line: Line, station: int) -> Decode:
+    """How the raw outputs of the station's model become boxes of its frames."""
+    if isinstance(line.engine, ScriptedEngine):
+        return lambda _: ()
+    ours = line.stations[station]
+    path = next(model.path for model in line.models if model.name == ours.model)
+    spec = directory.read(path)
+    frame_w, frame_h = ours.camera.width_px, ours.camera.height_px
+    return lambda raw: boxes.decode(spec, raw, frame_w, frame_h)
+
+
+def _is_finite(output: npt.NDArray[Any]) -> bool:
+    """Whether the numbers of one output can be believed; whole numbers always can."""
+    return not np.issubdtype(output.dtype, np.floating) or bool(np.isfinite(output).all())
+
+
+def _findings(
+    judgement: Judgement, found: Sequence[Detection], min_score: float
+) -> dict[str, object]:
+    """What the record keeps: `[label, score, x1, y1, x2, y2]` each, and the broken rules."""
+    return {
+        "detections": [
+            [
+                one.label,
+                round(float(one.score), 4),
+                round(float(one.x1), 2),
+                round(float(one.y1), 2),
+                round(float(one.x2), 2),
+                round(float(one.y2), 2),
+            ]
+            for one in found
+            if one.score >= min_score
+        ],
+        "broken": [list(broken) for broken in judgement.broken],
+    }
+
+
+def _merged(detail: bytes, more: Mapping[str, object]) -> bytes:
+    """The JSON object `detail` with further keys, compact."""
+    return json.dumps({**json.loads(detail), **more}, separators=(",", ":")).encode()

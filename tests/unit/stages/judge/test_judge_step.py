@@ -1,0 +1,190 @@
+"""The judge's door: what becomes of a part, and of its slot."""
+
+import json
+from collections import Counter as Tally
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from inspectd.config.schema import ForbidRule
+from inspectd.errors import ModelFault
+from inspectd.frame import (
+    NO_SLOT,
+    Detection,
+    Kind,
+    Reason,
+    Role,
+    Stamp,
+    Ticket,
+    Verdict,
+)
+from inspectd.ports import Arena, Counter, Out
+from inspectd.stages.judge.step import Judge, JudgeStep
+
+NOW_NS = 5_000
+DECIDED_NS = 7_000
+SCRATCH = Detection("Scratch", 0.87654321, 10.123, 20.0, 30.0, 40.0)
+FAINT = Detection("Scratch", 0.05, 1.0, 2.0, 3.0, 4.0)
+
+
+def as_told(raw: Mapping[str, npt.NDArray[Any]]) -> Sequence[Detection]:
+    """Decode outputs that say how many scratches there are."""
+    return [SCRATCH] * int(raw["scratches"][0]) + [FAINT]
+
+
+JUDGE = Judge(
+    decode=as_told,
+    rules=(ForbidRule(kind="forbid", name="no-scratch", labels=("Scratch",), min_score=0.5),),
+    frame_w=200,
+    frame_h=100,
+    um_per_px=0.0,
+    archive=frozenset({"NG"}),
+    min_score=0.1,
+)
+
+
+def part(arena: Arena, scratches: float, deadline_ns: int = 0) -> Ticket:
+    """A part whose outputs lie in a slot of the judge."""
+    loan = arena.loan(1)
+    assert loan is not None
+    slot, generation = loan
+    arena.hand_over(slot, generation, Role.CAMERA, Role.JUDGE)
+    arena.write_raw(slot, {"scratches": np.array([scratches], np.float32)})
+    return Ticket(
+        station=0,
+        trigger_id=1,
+        slot=slot,
+        generation=generation,
+        deadline_ns=deadline_ns,
+        detail=b'{"image":"a.png"}',
+    )
+
+
+def judged(arena: Arena, counted: Tally[Counter], ticket: Ticket, judge: Judge = JUDGE) -> Out:
+    """Feed one part, expect one verdict."""
+    step = JudgeStep(judge, arena, lambda: DECIDED_NS, _counter(counted))
+    outs = step.feed(Kind.RAW, ticket, NOW_NS)
+    assert [(out.to, out.kind) for out in outs] == [(Role.SINK, Kind.VERDICT)]
+    return outs[0]
+
+
+def _counter(counted: Tally[Counter]) -> Any:
+    def count(counter: Counter, times: int) -> None:
+        counted[counter] += times
+
+    return count
+
+
+def test_a_good_part_gives_its_slot_back_before_its_verdict_leaves(
+    arena: Any, counted: Tally[Counter]
+) -> None:
+    """OK is not archived here, so the frame is free again."""
+    ticket = judged(arena, counted, part(arena, 0)).ticket
+    assert (ticket.verdict, ticket.reason, ticket.slot) == (Verdict.OK, Reason.NONE, NO_SLOT)
+    assert arena.owners[0] is Role.NOBODY
+    assert counted == {Counter.FRAMES: 1}
+
+
+def test_a_bad_part_leaves_its_slot_to_the_record(arena: Any, counted: Tally[Counter]) -> None:
+    """NG is archived: the record owns the picture, the ticket tells where it lies."""
+    given = part(arena, 2)
+    ticket = judged(arena, counted, given).ticket
+    assert (ticket.verdict, ticket.reason) == (Verdict.NG, Reason.DEFECT)
+    assert arena.holds(given.slot, given.generation, Role.RECORD)
+    assert ticket.slot == given.slot
+
+
+def test_the_detail_tells_boxes_and_broken_rules_beside_what_was_there(
+    arena: Any, counted: Tally[Counter]
+) -> None:
+    """Rounded, without those below the limit of the record."""
+    detail = json.loads(judged(arena, counted, part(arena, 1)).ticket.detail)
+    assert detail == {
+        "image": "a.png",
+        "detections": [["Scratch", 0.8765, 10.12, 20.0, 30.0, 40.0]],
+        "broken": [["no-scratch", "1 object of Scratch, 0 tolerated", 1]],
+    }
+
+
+def test_start_and_decision_are_stamped(arena: Any, counted: Tally[Counter]) -> None:
+    """The start with the loop's time, the decision with the clock after the work."""
+    stamps = judged(arena, counted, part(arena, 0)).ticket.stamps
+    assert (stamps[Stamp.JUDGE_START], stamps[Stamp.DECIDED]) == (NOW_NS, DECIDED_NS)
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
+def test_outputs_that_are_no_numbers_are_a_fault(
+    arena: Any, counted: Tally[Counter], number: float
+) -> None:
+    """Some graphs give NaN on some kernels: never OK, never NG."""
+    ticket = judged(arena, counted, part(arena, number)).ticket
+    assert (ticket.verdict, ticket.reason) == (Verdict.FAULT, Reason.OUTPUT_NOT_FINITE)
+    assert arena.owners[0] is Role.NOBODY
+
+
+def test_outputs_of_a_foreign_shape_are_a_fault_that_says_why(
+    arena: Any, counted: Tally[Counter]
+) -> None:
+    """The decoder's complaint goes into the record."""
+
+    def foreign(raw: Mapping[str, npt.NDArray[Any]]) -> Sequence[Detection]:
+        raise ModelFault("model", "outputs", f"{len(raw)} outputs", "export it again")
+
+    ticket = judged(arena, counted, part(arena, 0), replace(JUDGE, decode=foreign)).ticket
+    assert (ticket.verdict, ticket.reason) == (Verdict.FAULT, Reason.ENGINE_ERROR)
+    assert "export it again" in json.loads(ticket.detail)["error"]
+
+
+def test_a_stale_part_is_dropped_and_counted(arena: Any, counted: Tally[Counter]) -> None:
+    """The slot was reclaimed: the sink has been told that the part is lost."""
+    ticket = part(arena, 0)
+    arena.release(ticket.slot, ticket.generation, Role.JUDGE)
+    step = JudgeStep(JUDGE, arena, lambda: DECIDED_NS, _counter(counted))
+    assert step.feed(Kind.RAW, ticket, NOW_NS) == ()
+    assert counted == {Counter.STALE: 1}
+
+
+def test_a_part_whose_slot_is_reclaimed_while_it_is_judged_gets_no_verdict(
+    arena: Any, counted: Tally[Counter]
+) -> None:
+    """Its outputs may have become those of another part halfway."""
+    ticket = part(arena, 0)
+
+    def reclaimed(raw: Mapping[str, npt.NDArray[Any]]) -> Sequence[Detection]:
+        arena.release(ticket.slot, ticket.generation, Role.JUDGE)
+        arena.loan(2)
+        return ()
+
+    step = JudgeStep(replace(JUDGE, decode=reclaimed), arena, lambda: DECIDED_NS, _counter(counted))
+    assert step.feed(Kind.RAW, ticket, NOW_NS) == ()
+    assert counted == {Counter.STALE: 1}
+    assert arena.owners[ticket.slot] is Role.CAMERA
+
+
+def test_a_late_part_is_judged_all_the_same(arena: Any, counted: Tally[Counter]) -> None:
+    """Deadlines belong to the sink."""
+    ticket = judged(arena, counted, part(arena, 1, deadline_ns=DECIDED_NS - 1)).ticket
+    assert ticket.verdict is Verdict.NG
+
+
+def test_the_picture_of_a_late_part_is_kept_where_late_ones_are_archived(
+    arena: Any, counted: Tally[Counter]
+) -> None:
+    """It was OK, but the sink will say LATE."""
+    ticket = part(arena, 0, deadline_ns=DECIDED_NS - 1)
+    judged(arena, counted, ticket, replace(JUDGE, archive=frozenset({"LATE"})))
+    assert arena.holds(ticket.slot, ticket.generation, Role.RECORD)
+
+
+def test_the_judge_holds_nothing_between_two_messages(arena: Any, counted: Tally[Counter]) -> None:
+    """Other kinds are not its business, and it is drained at any time."""
+    step = JudgeStep(JUDGE, arena, lambda: DECIDED_NS, _counter(counted))
+    assert step.feed(Kind.TENSOR, part(arena, 0), NOW_NS) == ()
+    assert step.wake_at_ns() is None
+    assert (list(step.wake(0)), list(step.stop(0)), step.is_drained()) == ([], [], True)
+    assert not step.trouble()
+    step.close()
