@@ -42,7 +42,7 @@ class Board:
     found: int
     """Labelled boxes that a detection of their class overlaps enough; one detection finds one."""
     false_calls: int
-    """Detections that found nothing. A right box of the wrong class counts here and as an escape."""
+    """Detections that found nothing. A right box of the wrong class is one, and an escape too."""
 
     @property
     def escapes(self) -> int:
@@ -93,6 +93,15 @@ class Scores:
     def report(self) -> str:
         """Answer the scores as text for a person, one measure a line."""
         count = max(len(self.boards), 1)
+        called = (
+            f"at score {self.threshold:.2f}, IoU {self.match_iou:.2f}: "
+            f"{self.false_calls} false calls ({self.false_calls / count:.3f} a board), "
+            f"{self.escapes} escapes ({self.escapes / count:.3f} a board)"
+        )
+        best = (
+            f"best F {self.best.f_score:.4f} at score {self.best.threshold:.3f} "
+            f"(precision {self.best.precision:.4f}, recall {self.best.recall:.4f})"
+        )
         lines = [
             f"images {self.images}",
             f"AP50 {self.ap50:.4f}  AP50:95 {self.ap50_95:.4f}",
@@ -101,11 +110,8 @@ class Scores:
                 f"{name:<18} {self.ap50_by_class[name]:>7.4f} {self.ap33_by_class[name]:>7.4f}"
                 for name in self.ap50_by_class
             ),
-            f"at score {self.threshold:.2f}, IoU {self.match_iou:.2f}: "
-            f"{self.false_calls} false calls ({self.false_calls / count:.3f} a board), "
-            f"{self.escapes} escapes ({self.escapes / count:.3f} a board)",
-            f"best F {self.best.f_score:.4f} at score {self.best.threshold:.3f} "
-            f"(precision {self.best.precision:.4f}, recall {self.best.recall:.4f})",
+            called,
+            best,
         ]
         return "\n".join(lines)
 
@@ -121,8 +127,8 @@ def score_detections(
 
     Args:
         labels: COCO JSON with boxes.
-        detections: One mapping each: `image_id`, `category_id`, `bbox` (x, y, width, height in frame
-            pixels), `score` 0..1. Any order; give low scores too, average precision needs them.
+        detections: One mapping each: `image_id`, `category_id`, `bbox` (x, y, width, height in
+            frame pixels), `score` 0..1. Any order; give low scores too, for average precision.
         threshold: Score at or above which a detection counts as a call.
         match_iou: Overlap from which a call finds a labelled box of its class.
         image_ids: Only these images count; all of the file when not given.

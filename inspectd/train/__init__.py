@@ -1,4 +1,5 @@
 """Training and export of the detectors that inspectd judges with.
 
-The only package beside `inspectd.stages.infer.paddle` that imports paddle; the daemon never imports it.
+The only package beside `inspectd.stages.infer.paddle` that imports paddle. The daemon never imports
+it.
 """

@@ -1,7 +1,7 @@
 """Which anchor answers for which labelled box.
 
-Task-aligned assignment (TOOD, arXiv:2108.07755, section 3.2): among the anchors whose centre lies in
-a box, the ones that already score and locate it best learn it, so ranking and location agree.
+Task-aligned assignment (TOOD, arXiv:2108.07755, section 3.2): among the anchors whose centre lies
+in a box, the ones that already score and locate it best learn it, so ranking and location agree.
 Done in numpy without gradients: a handful of boxes against a few thousand anchors.
 """
 
@@ -36,6 +36,7 @@ def assign(
     scores: NDArray[np.float32],
     boxes: NDArray[np.float32],
     centres: NDArray[np.float32],
+    *,
     labelled: NDArray[np.float32],
     labels: NDArray[np.int64],
     ignored: NDArray[np.bool_],
@@ -56,7 +57,7 @@ def assign(
     box_of = np.full(anchors, -1, np.int64)
     quality = np.zeros(anchors, np.float32)
     inside = _inside(centres, labelled)
-    counted = ~inside[ignored].any(axis=0)
+    counted = np.asarray(~inside[ignored].any(axis=0), bool)
     real = np.flatnonzero(~ignored)
     if not len(real):
         return Assigned(box_of, quality, counted)
@@ -98,5 +99,5 @@ def _best(alignment: NDArray[np.float64], top: int) -> NDArray[np.bool_]:
     chosen = np.zeros(alignment.shape, bool)
     top = min(top, alignment.shape[1])
     columns = np.argpartition(-alignment, top - 1, axis=1)[:, :top]
-    np.put_along_axis(chosen, columns, True, axis=1)
+    np.put_along_axis(chosen, columns, values=True, axis=1)
     return chosen & (alignment > 0)

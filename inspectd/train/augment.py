@@ -1,8 +1,8 @@
 """Another look at the same picture, drawn from a seeded generator.
 
-Two roads: `crop` cuts a window out of a picture-and-template pair at full resolution, `warp` bends a
-colour picture. Both answer the labels that are still true afterwards; objects that are mostly cut off
-become "ignored", which teaches neither object nor background.
+Two roads: `crop` cuts a window out of a picture-and-template pair at full resolution, `warp` bends
+a colour picture. Both answer the labels that are still true afterwards; objects that are mostly cut
+off become "ignored", which teaches neither object nor background.
 """
 
 from dataclasses import dataclass
@@ -16,8 +16,11 @@ from inspectd.train.recipe import Augment, Recipe
 
 __all__ = ["Sample", "crop", "warp"]
 
+_HALF = 0.5
 _RANDOM_CROPS = 0.1
 """Share of windows that need not hold a defect: clean board is learnt too."""
+_RECOLOURED = 0.9
+"""Share of pictures whose colours change at all."""
 _KEEP_VISIBLE = 0.75
 _DROP_VISIBLE = 0.25
 """A box seen for more than the first share is kept, for less than the second forgotten."""
@@ -38,7 +41,7 @@ class Sample:
 def crop(
     picture: Picture, target: int, side: int, recipe: Recipe, rng: np.random.Generator
 ) -> Sample:
-    """Cut a `side` x `side` window that holds box number `target`, with its template and difference."""
+    """Cut a window that holds box number `target`, `side` px wide, in three planes."""
     how = recipe.augment
     height, width = picture.pixels.shape[:2]
     top, left = int(rng.integers(0, height - side + 1)), int(rng.integers(0, width - side + 1))
@@ -57,7 +60,7 @@ def crop(
     boxes = picture.boxes - np.array([left, top, left, top], np.float32)
     pixels = np.dstack([image, template, cv2.absdiff(image, template)])
     boxes, labels, ignored = _still_visible(boxes, picture.labels, side)
-    if how.flip and rng.random() < 0.5:
+    if how.flip and rng.random() < _HALF:
         pixels, boxes = _mirror(pixels, boxes)
     if how.quarter_turns:
         pixels, boxes = _turn(pixels, boxes, int(rng.integers(0, 4)))
@@ -65,13 +68,13 @@ def crop(
 
 
 def warp(picture: Picture, side: int, recipe: Recipe, rng: np.random.Generator) -> Sample:
-    """Flip, zoom, shift, recolour, blur a colour picture, and take parts away as the recipe says."""
+    """Flip, zoom, shift, recolour, blur a colour picture; take parts away as the recipe says."""
     how = recipe.augment
     pixels, boxes, labels = _remove(picture, recipe, rng)
     size = pixels.shape[1]
     zoom = side / size * (1 + how.scale * rng.uniform(-1, 1))
     aspect = 1 + how.stretch * rng.uniform(-1, 1)
-    across = zoom * aspect * (-1 if how.flip and rng.random() < 0.5 else 1)
+    across = zoom * aspect * (-1 if how.flip and rng.random() < _HALF else 1)
     down = zoom / aspect
     move = rng.uniform(-how.move, how.move, 2) * side
     matrix = np.array(
@@ -145,7 +148,7 @@ def _remove(
         grow_x, grow_y = rng.uniform(0, 0.12, 2) * (x2 - x1, y2 - y1)
         left, top = max(int(x1 - grow_x), 0), max(int(y1 - grow_y), 0)
         mask[top : int(np.ceil(y2 + grow_y)), left : int(np.ceil(x2 + grow_x))] = 255
-    method = cv2.INPAINT_TELEA if rng.random() < 0.5 else cv2.INPAINT_NS
+    method = cv2.INPAINT_TELEA if rng.random() < _HALF else cv2.INPAINT_NS
     painted = cv2.inpaint(picture.pixels, mask, float(rng.integers(2, 6)), method)
     stays = np.ones(len(picture.labels), bool)
     stays[gone] = False
@@ -156,20 +159,21 @@ def _recolour(
     pixels: NDArray[np.uint8], how: Augment, rng: np.random.Generator
 ) -> NDArray[np.uint8]:
     strength = how.colour
-    if strength and rng.random() < 0.9:
-        if rng.random() < 0.5:
+    if strength and rng.random() < _RECOLOURED:
+        if rng.random() < _HALF:
             hsv = cv2.cvtColor(pixels, cv2.COLOR_RGB2HSV)
-            hue = int(round(rng.uniform(-18, 18) * strength)) % 180
+            hue = round(rng.uniform(-18, 18) * strength) % 180
             hsv[..., 0] = (hsv[..., 0].astype(np.int16) + hue) % 180
             hsv[..., 1] = cv2.convertScaleAbs(
                 hsv[..., 1], alpha=1 + rng.uniform(-0.5, 0.5) * strength
             )
             pixels = np.asarray(cv2.cvtColor(hsv, cv2.COLOR_HSV2RGB), np.uint8)
         ramp = np.arange(256, dtype=np.float64)
-        tables = []
         gain, offset = 1 + rng.uniform(-0.4, 0.4) * strength, rng.uniform(-40, 40) * strength
-        for tint in 1 + rng.uniform(-0.1, 0.1, 3) * strength:
-            tables.append(((ramp - 128) * gain * tint + 128 + offset).clip(0, 255))
+        tables = [
+            ((ramp - 128) * gain * tint + 128 + offset).clip(0, 255)
+            for tint in 1 + rng.uniform(-0.1, 0.1, 3) * strength
+        ]
         pixels = np.asarray(cv2.LUT(pixels, np.stack(tables, -1).astype(np.uint8)[None]), np.uint8)
     if rng.random() < how.blur:
         pixels = np.asarray(cv2.GaussianBlur(pixels, (0, 0), rng.uniform(0.3, 1.5)), np.uint8)

@@ -3,7 +3,6 @@
 Written whole to a temporary file and renamed, so a kill leaves the previous one.
 """
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,20 +41,18 @@ def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
     """Write `path` atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = path.with_name(path.name + ".tmp")
-    paddle.save(
-        {
-            "kind": _KIND,
-            "recipe": recipe_to_dict(checkpoint.recipe),
-            "model": checkpoint.model,
-            "average": checkpoint.average,
-            "optimiser": checkpoint.optimiser,
-            "step": checkpoint.step,
-            "seconds": checkpoint.seconds,
-            "notes": checkpoint.notes,
-        },
-        str(fresh),
-    )
-    os.replace(fresh, path)
+    content: Any = {
+        "kind": _KIND,
+        "recipe": recipe_to_dict(checkpoint.recipe),
+        "model": checkpoint.model,
+        "average": checkpoint.average,
+        "optimiser": checkpoint.optimiser,
+        "step": checkpoint.step,
+        "seconds": checkpoint.seconds,
+        "notes": checkpoint.notes,
+    }
+    paddle.save(content, str(fresh))
+    fresh.replace(path)
 
 
 def load_checkpoint(path: Path, expected: Recipe | None = None) -> Checkpoint:

@@ -71,10 +71,23 @@ def _check(coco: Any, where: str) -> None:
                 )
     for index, row in enumerate(coco["annotations"]):
         box = row["bbox"]
-        if not (isinstance(box, list) and len(box) == 4 and box[2] > 0 and box[3] > 0):
+        if not (_is_box(box)):
             raise UsageFault(
                 f"annotations[{index}] has bbox {box}", where, "give x, y, width, height"
             )
+
+
+def _is_box(box: Any) -> bool:
+    """Say whether `box` is x, y, width, height with an area."""
+    match box:
+        case [
+            int() | float(),
+            int() | float(),
+            int() | float() as width,
+            int() | float() as height,
+        ]:
+            return width > 0 and height > 0
+    return False
 
 
 def split(coco: dict[str, Any], recipe: Recipe) -> tuple[list[int], list[int]]:

@@ -1,7 +1,8 @@
 """Scores of a checkpoint or of an exported directory on a COCO folder.
 
-A plain road, without the daemon: read, resize, infer, suppress doubles, score. The exported directory
-is run by `paddle.inference` and by what its `infer_cfg.yml` says, so it checks the artefact too.
+A plain road, without the daemon: read, resize, infer, suppress doubles, score. The exported
+directory is run by `paddle.inference` and by what its `infer_cfg.yml` says: the artefact is checked
+too.
 """
 
 from collections.abc import Callable, Iterator
@@ -46,6 +47,7 @@ def evaluate_detector(
     data: Path,
     coco: dict[str, Any],
     ids: list[int],
+    *,
     threshold: float | None = None,
 ) -> Scores:
     """Score a network in memory on the images `ids` of a COCO folder."""
@@ -114,8 +116,8 @@ def open_predictor(model: Path, engine: str = "plain", threads: int = 2) -> Pred
     config.disable_glog_info()
     config.set_cpu_math_library_num_threads(threads)
     if graph.suffix == ".json":
-        config.enable_new_ir(True)
-        config.enable_new_executor(True)
+        config.enable_new_ir(True)  # noqa: FBT003  takes no keyword
+        config.enable_new_executor(True)  # noqa: FBT003
     if engine == "openvino":
         config.enable_openvino_engine(paddle.inference.PrecisionType.Float32)
     elif engine == "onednn":

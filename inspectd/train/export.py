@@ -1,22 +1,20 @@
 """From a checkpoint to a model directory in PaddleDetection's layout.
 
-`infer_cfg.yml` says how frames become tensors and boxes become answers; the graph itself holds network
-and box decoding, and no NMS, so that batching and thresholds stay with the daemon.
+`infer_cfg.yml` says how frames become tensors and boxes become answers; the graph itself holds
+network and box decoding, and no NMS, so that batching and thresholds stay with the daemon.
 """
 
-import datetime
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from inspectd.scoring import Scores
 from inspectd.train.checkpoint import Checkpoint, weights_of
 from inspectd.train.export_graph import write_graph
 from inspectd.train.legacy import write_legacy_graph
 from inspectd.train.recipe import Recipe
 
-__all__ = ["export_model", "graph_shape", "infer_config", "model_card"]
+__all__ = ["export_model", "graph_shape", "infer_config"]
 
 _LINEAR = 1
 """cv2.INTER_LINEAR."""
@@ -75,8 +73,8 @@ def infer_config(recipe: Recipe) -> dict[str, Any]:
 def export_model(checkpoint: Checkpoint, out: Path, legacy: Path | None) -> None:
     """Write graph, weights and `infer_cfg.yml` into `out`.
 
-    `legacy` is the Python of a Paddle 2.6 environment; with it `model.pdmodel` is written, without it
-    `model.json`. The averaged weights are exported.
+    `legacy` is the Python of a Paddle 2.6 environment: with it `model.pdmodel` is written, without
+    it `model.json`. The averaged weights are exported.
     """
     out.mkdir(parents=True, exist_ok=True)
     shape, weights = graph_shape(checkpoint.recipe), weights_of(checkpoint.average)
@@ -87,46 +85,3 @@ def export_model(checkpoint: Checkpoint, out: Path, legacy: Path | None) -> None
     (out / "model.pdiparams.info").unlink(missing_ok=True)
     text = yaml.safe_dump(infer_config(checkpoint.recipe), sort_keys=False)
     (out / "infer_cfg.yml").write_text(text)
-
-
-def model_card(
-    checkpoint: Checkpoint, command: str, scores: tuple[Scores, str] | None, size: int
-) -> str:
-    """Answer `MODEL_CARD.md`: what this model is, where it comes from, how good it is.
-
-    `scores` come with the name of the data they were measured on; `size` is in bytes.
-    """
-    recipe, notes = checkpoint.recipe, checkpoint.notes
-    looks = checkpoint.step * recipe.batch * recipe.accumulate
-    unit = f"crops of {recipe.train_px} px" if recipe.template else "pictures"
-    lines = [
-        f"# {recipe.name}",
-        "",
-        f"Finds {', '.join(recipe.classes)}. Input {recipe.input_px}x{recipe.input_px}, "
-        + ("grey picture, template, absolute difference." if recipe.template else "RGB."),
-        "",
-        "## Data",
-        recipe.credit or "Not stated in the recipe.",
-        "",
-        "## Training",
-        f"- `{notes.get('command', 'unknown')}`, exported by `{command}`",
-        f"- {notes.get('pictures', '?')} pictures trained on, {notes.get('held_out', '?')} held out",
-        f"- {checkpoint.step} updates of {recipe.batch * recipe.accumulate} {unit} ({looks} looks), "
-        f"{checkpoint.seconds / 60:.0f} minutes on {notes.get('cores', '?')} CPU cores, no GPU",
-        f"- seed {recipe.seed}, Paddle {notes.get('paddle', '?')}, random start, no pretraining",
-        f"- weights {size / 1e6:.1f} MB, written {datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d}",
-        "",
-        "## Scores",
-    ]
-    if scores is None:
-        lines.append("Not measured at export (`--test DIR` does).")
-    else:
-        lines += [
-            f"On {scores[1]}, by `paddle.inference`:",
-            "",
-            "```text",
-            scores[0].report(),
-            "```",
-        ]
-    lines += ["", "## Limits", recipe.limits or "Not stated in the recipe.", ""]
-    return "\n".join(lines)

@@ -1,6 +1,7 @@
 """`inspectd export`: a checkpoint becomes a model directory."""
 
 import argparse
+import importlib
 import sys
 from pathlib import Path
 
@@ -21,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--legacy-python",
-        help="python of a Paddle 2.6 environment for pdmodel; made in the cache folder when not given",
+        help="python of a Paddle 2.6 environment for pdmodel; without it, one is made in the cache",
     )
     parser.add_argument("--test", help="COCO folder to score the export on, for the model card")
     parser.add_argument("--threads", type=int, default=0, help="CPU threads, 0 means all cores")
@@ -34,22 +35,15 @@ def run(args: argparse.Namespace) -> int:
         UsageFault: checkpoint or test data are wrong, or no Paddle 2.6 can be had.
     """
     prepare_cpu(args.threads)
-    from inspectd.train.checkpoint import load_checkpoint
-    from inspectd.train.evaluate import evaluate_directory
-    from inspectd.train.export import export_model, model_card
-    from inspectd.train.legacy import legacy_python
-
-    checkpoint = load_checkpoint(Path(args.checkpoint))
-    legacy = legacy_python(args.legacy_python) if args.format == "pdmodel" else None
-    out = Path(args.out)
-    export_model(checkpoint, out, legacy)
-    scores = None
-    if args.test:
-        test = Path(args.test)
-        scores = evaluate_directory(out, test), "/".join(test.resolve().parts[-2:])
-        print(scores[0].report())
-    size = (out / "model.pdiparams").stat().st_size
-    card = model_card(checkpoint, shown_command(sys.argv[1:]), scores, size)
-    (out / "MODEL_CARD.md").write_text(card)
-    print(f"wrote {out}: {', '.join(sorted(path.name for path in out.iterdir()))}")
+    # Only now: paddle reads the environment when it is imported.
+    publish = importlib.import_module("inspectd.train.publish").publish
+    report = publish(
+        Path(args.checkpoint),
+        Path(args.out),
+        is_legacy=args.format == "pdmodel",
+        legacy_python=args.legacy_python,
+        test=Path(args.test) if args.test else None,
+        command=shown_command(sys.argv[1:]),
+    )
+    print(report)
     return 0

@@ -1,8 +1,8 @@
 """Write the inference graph, in whichever Paddle runs this file.
 
-Paddle 3.x writes `model.json`, Paddle 2.6 writes `model.pdmodel`; both write `model.pdiparams`. The file
-is imported by `inspectd.train.export` and also started by path in a Paddle 2.6 environment, where no
-inspectd is installed: it needs paddle, numpy and `network.py` beside it.
+Paddle 3.x writes `model.json`, Paddle 2.6 writes `model.pdmodel`; both write `model.pdiparams`. The
+file is imported by `inspectd.train.export` and also started by path in a Paddle 2.6 environment,
+where no inspectd is installed: it needs paddle, numpy and `network.py` beside it.
 """
 
 import importlib.util

@@ -1,7 +1,7 @@
 """A Paddle 2.6 beside ours, for the one thing Paddle 3 cannot do: write `model.pdmodel`.
 
-The legacy format is what TensorRT in the PyPI GPU wheel and the OpenVINO engine read. Weights cross as
-npz, the network as source, so nothing of inspectd is installed there.
+The legacy format is what TensorRT in the PyPI GPU wheel and the OpenVINO engine read. Weights cross
+as npz, the network as source, so nothing of inspectd is installed there.
 """
 
 import json

@@ -1,8 +1,8 @@
 """How wrong the network is on a batch.
 
-Class scores are pulled towards the IoU-aware quality by the varifocal loss (arXiv:2008.13367, eq. 2);
-boxes by the generalised IoU loss (arXiv:1902.09630) with a small relative distance term, which still
-pulls when a box is nearly right.
+Class scores are pulled towards the IoU-aware quality by the varifocal loss (arXiv:2008.13367,
+equation 2); boxes by the generalised IoU loss (arXiv:1902.09630) with a small relative distance
+term, which still pulls when a box is nearly right.
 """
 
 from dataclasses import dataclass
@@ -10,14 +10,16 @@ from typing import Any
 
 import numpy as np
 import paddle
-import paddle.nn.functional as F
 from numpy.typing import NDArray
+from paddle.nn import functional as fn
 
 from inspectd.train.assign import assign
 from inspectd.train.boxes import decode
 
 __all__ = ["Targets", "detection_loss", "giou", "make_targets"]
 
+_larger: Any = paddle.maximum
+_smaller: Any = paddle.minimum
 _NEGATIVE_WEIGHT = 0.75
 _FOCUS = 2.0
 """Alpha and gamma of the varifocal loss: paper, section 3.2."""
@@ -48,7 +50,7 @@ def make_targets(
     strides: NDArray[np.float32],
     labelled: list[tuple[NDArray[np.float32], NDArray[np.int64], NDArray[np.bool_]]],
 ) -> Targets:
-    """Assign every picture of a batch; `labelled` has boxes, classes and ignore flags per picture."""
+    """Assign every picture; `labelled` has boxes, classes and ignore flags of each."""
     batch, classes, anchors = logits.shape
     scores = 1.0 / (1.0 + np.exp(-logits))
     boxes = decode(distances, centres, strides)
@@ -56,7 +58,9 @@ def make_targets(
     counted = np.ones((batch, 1, anchors), np.float32)
     where, wanted, weights = [], [], []
     for row, (truth, labels, ignored) in enumerate(labelled):
-        answer = assign(scores[row], boxes[row], centres, truth, labels, ignored)
+        answer = assign(
+            scores[row], boxes[row], centres, labelled=truth, labels=labels, ignored=ignored
+        )
         taken = np.flatnonzero(answer.box_of >= 0)
         owner = answer.box_of[taken]
         quality[row, labels[owner], taken] = answer.quality[taken]
@@ -75,10 +79,10 @@ def make_targets(
 
 def giou(a: Any, b: Any) -> Any:
     """Answer the generalised IoU (P,) of paired boxes (P, 4), x1 y1 x2 y2."""
-    low, high = paddle.maximum(a[:, :2], b[:, :2]), paddle.minimum(a[:, 2:], b[:, 2:])
-    inter = paddle.prod(F.relu(high - low), -1)
+    low, high = _larger(a[:, :2], b[:, :2]), _smaller(a[:, 2:], b[:, 2:])
+    inter = paddle.prod(fn.relu(high - low), -1)
     area = paddle.prod(a[:, 2:] - a[:, :2], -1) + paddle.prod(b[:, 2:] - b[:, :2], -1) - inter
-    around = paddle.maximum(a[:, 2:], b[:, 2:]) - paddle.minimum(a[:, :2], b[:, :2])
+    around = _larger(a[:, 2:], b[:, 2:]) - _smaller(a[:, :2], b[:, :2])
     hull = paddle.prod(around, -1) + 1e-6
     return inter / (area + 1e-6) - (hull - area) / hull
 
@@ -88,19 +92,19 @@ def detection_loss(
     distances: Any,
     centres: NDArray[np.float32],
     strides: NDArray[np.float32],
+    *,
     targets: Targets,
-    normaliser: float,
 ) -> Any:
-    """Answer the loss, a scalar.
+    """Answer the loss summed over a batch, a scalar.
 
-    `normaliser` divides both parts: the sum of target qualities of the whole effective batch, so
-    that accumulated small batches give the gradient of a large one.
+    The caller divides by the summed quality of the whole effective batch, so that accumulated small
+    batches give the gradient of a large one.
     """
     quality = paddle.to_tensor(targets.quality)
-    score = F.sigmoid(logits.detach())
+    score = fn.sigmoid(logits.detach())
     weight = paddle.where(quality > 0, quality, _NEGATIVE_WEIGHT * score**_FOCUS)
     weight = weight * paddle.to_tensor(targets.counted)
-    loss = (F.binary_cross_entropy_with_logits(logits, quality, reduction="none") * weight).sum()
+    loss = (fn.binary_cross_entropy_with_logits(logits, quality, reduction="none") * weight).sum()
     if len(targets.anchors):
         anchors = centres.shape[0]
         index = paddle.to_tensor(targets.anchors)
@@ -114,4 +118,4 @@ def detection_loss(
         relative = paddle.abs(boxes - truth) / paddle.to_tensor(np.concatenate([size, size], 1))
         part = _BOX_WEIGHT * (1 - giou(boxes, truth)) + _DISTANCE_WEIGHT * relative.sum(-1)
         loss = loss + (part * paddle.to_tensor(targets.weights)).sum()
-    return loss / normaliser
+    return loss

@@ -1,8 +1,8 @@
 """How paddle uses this machine: must be called before paddle is imported.
 
-Paddle's CPU wheel carries a 2019 MKL that takes a slow path on AMD processors unless told otherwise;
+Paddle's CPU wheel carries a 2019 MKL that takes a slow path on AMD processors unless told not to:
 telling it doubled training speed (measured on a 2-core EPYC, Paddle 3.3.1: 43 against 87 GFLOP/s on
-3x3 convolutions). oneDNN is not used in dygraph mode by this wheel, whatever `FLAGS_use_mkldnn` says.
+3x3 convolutions). This wheel does not use oneDNN in dygraph mode, whatever `FLAGS_use_mkldnn` says.
 """
 
 import os

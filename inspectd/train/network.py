@@ -1,6 +1,6 @@
 """A small anchor-free detector whose stem reads every pixel.
 
-Defects of 2 to 3 pixels vanish in a half-size picture, so the first convolution is 8x8 with stride 4:
+Defects of 2 to 3 pixels vanish in a half-size picture, so the first convolution is 8x8, stride 4:
 full resolution enters, and everything after it is cheap. It is followed by plain residual 3x3
 convolutions (fast on every engine, unlike depthwise ones on a CPU), a top-down pyramid, and one
 decoupled head a level that gives class scores and the distances to the four box sides.
@@ -12,14 +12,15 @@ Paddle 2.6 environment when `inspectd export --format pdmodel` writes the legacy
 from typing import Any
 
 import paddle
-import paddle.nn.functional as F
 from paddle import nn
+from paddle.nn import functional as fn
 
-__all__ = ["Detector", "DeployedDetector", "anchor_centres"]
+__all__ = ["DeployedDetector", "Detector", "anchor_centres"]
 
+_STEM_KERNEL = 8
 _STEM_STRIDE = 4
 _PRIOR = 0.01
-"""Score of every anchor before training: few are positive (RetinaNet, arXiv:1708.02002, section 4.1)."""
+"""Score of every anchor before training: few are positive (RetinaNet, section 4.1)."""
 _START_REACH = 2.2
 """Distance to each box side before training, in strides: a box of 35 px at stride 8."""
 
@@ -27,7 +28,7 @@ _START_REACH = 2.2
 def anchor_centres(
     height: int, width: int, strides: list[int]
 ) -> tuple[list[list[float]], list[int]]:
-    """Answer the centre (x, y in input pixels) of each anchor and its stride, level after level."""
+    """Answer each anchor's centre (x, y in input pixels) and its stride, level after level."""
     centres: list[list[float]] = []
     reach: list[int] = []
     for stride in strides:
@@ -39,7 +40,7 @@ def anchor_centres(
 
 
 def _conv(inputs: int, outputs: int, kernel: int = 3, stride: int = 1) -> nn.Sequential:
-    pad = (kernel - stride + 1) // 2 if kernel > 3 else kernel // 2
+    pad = (kernel - stride + 1) // 2 if kernel == _STEM_KERNEL else kernel // 2
     return nn.Sequential(
         nn.Conv2D(inputs, outputs, kernel, stride, pad, bias_attr=False),
         nn.BatchNorm2D(outputs),
@@ -47,7 +48,7 @@ def _conv(inputs: int, outputs: int, kernel: int = 3, stride: int = 1) -> nn.Seq
     )
 
 
-class _Block(nn.Layer):  # type: ignore[misc]
+class _Block(nn.Layer):
     """Add a 3x3 convolution to what came in."""
 
     def __init__(self, width: int) -> None:
@@ -58,7 +59,7 @@ class _Block(nn.Layer):  # type: ignore[misc]
         return x + self.conv(x)
 
 
-class _Head(nn.Layer):  # type: ignore[misc]
+class _Head(nn.Layer):
     """Scores and distances of one level."""
 
     def __init__(self, width: int, classes: int) -> None:
@@ -80,10 +81,10 @@ class _Head(nn.Layer):  # type: ignore[misc]
         )
 
     def forward(self, x: Any) -> tuple[Any, Any]:
-        return self.cls(self.cls_tower(x)), F.softplus(self.reg(self.reg_tower(x)))
+        return self.cls(self.cls_tower(x)), fn.softplus(self.reg(self.reg_tower(x)))
 
 
-class Detector(nn.Layer):  # type: ignore[misc]
+class Detector(nn.Layer):
     """Picture in, class logits and side distances for every anchor out.
 
     `widths` and `depths` give channels and number of residual convolutions at strides 4, 8, 16, 32;
@@ -102,9 +103,9 @@ class Detector(nn.Layer):  # type: ignore[misc]
         self.levels = list(levels)
         self.stages = nn.LayerList()
         previous = 3
-        for index, (width, depth) in enumerate(zip(widths, depths)):
+        for index, (width, depth) in enumerate(zip(widths, depths, strict=True)):
             enter = (
-                _conv(previous, width, 8, _STEM_STRIDE)
+                _conv(previous, width, _STEM_KERNEL, _STEM_STRIDE)
                 if index == 0
                 else _conv(previous, width, 3, 2)
             )
@@ -114,7 +115,7 @@ class Detector(nn.Layer):  # type: ignore[misc]
         self.lateral = nn.LayerList(
             [
                 nn.Conv2D(width, neck_width, 1)
-                for width, stride in zip(widths, self.strides)
+                for width, stride in zip(widths, self.strides, strict=True)
                 if stride >= min(levels)
             ]
         )
@@ -122,24 +123,26 @@ class Detector(nn.Layer):  # type: ignore[misc]
         self.heads = nn.LayerList([_Head(neck_width, classes) for _ in levels])
 
     def forward(self, x: Any) -> tuple[Any, Any]:
-        """Answer logits float32 (B, C, A) and distances left, top, right, bottom (B, 4, A) in strides.
+        """Answer logits (B, C, A) and distances (B, 4, A), left top right bottom, in strides.
 
         `x` is float32 (B, 3, H, W), normalised; H and W must be multiples of the largest stride.
         """
         features = []
-        for stride, stage in zip(self.strides, self.stages):
+        for stride, stage in zip(self.strides, self.stages, strict=True):
             x = stage(x)
             if stride >= min(self.levels):
                 features.append((stride, x))
         pyramid = {}
         above = None
-        for (stride, feature), lateral in zip(reversed(features), reversed(list(self.lateral))):
+        for (stride, feature), lateral in zip(
+            reversed(features), reversed(list(self.lateral)), strict=True
+        ):
             level = lateral(feature)
             if above is not None:
-                level = level + F.interpolate(above, scale_factor=2, mode="nearest")
+                level = level + fn.interpolate(above, scale_factor=2, mode="nearest")
             pyramid[stride] = above = level
         logits, distances = [], []
-        for stride, smooth, head in zip(self.levels, self.smooth, self.heads):
+        for stride, smooth, head in zip(self.levels, self.smooth, self.heads, strict=True):
             scores, sides = head(smooth(pyramid[stride]))
             logits.append(paddle.flatten(scores, 2))
             distances.append(paddle.flatten(sides, 2))
@@ -148,7 +151,7 @@ class Detector(nn.Layer):  # type: ignore[misc]
         return paddle.concat(logits, -1), paddle.concat(distances, -1)
 
 
-class DeployedDetector(nn.Layer):  # type: ignore[misc]
+class DeployedDetector(nn.Layer):
     """The network with its decoding, as PaddleDetection exports it without NMS."""
 
     def __init__(self, detector: Detector, height: int, width: int) -> None:
@@ -169,4 +172,4 @@ class DeployedDetector(nn.Layer):  # type: ignore[misc]
         boxes = self.centres + paddle.transpose(distances, [0, 2, 1]) * self.reach
         vertical, horizontal = scale_factor[:, 0:1], scale_factor[:, 1:2]
         scale = paddle.concat([horizontal, vertical, horizontal, vertical], -1)
-        return boxes / paddle.unsqueeze(scale, 1), F.sigmoid(logits)
+        return boxes / paddle.unsqueeze(scale, 1), fn.sigmoid(logits)

@@ -96,7 +96,7 @@ class Recipe:
     """Budget in passes over the pictures; 0 means that `minutes` or `steps` rules."""
     seed: int = 1
     validate_key: str = ""
-    """Key of a COCO image by which a part is held out; empty means every `validate_every`-th image."""
+    """Key of a COCO image by which a part is held out; empty: every `validate_every`-th image."""
     validate_values: list[str] = field(default_factory=list)
     """Values of `validate_key` that are held out."""
     validate_every: int = 0

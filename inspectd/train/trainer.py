@@ -178,12 +178,12 @@ class Trainer:
         targets = make_targets(
             logits.numpy(), distances.numpy(), self.centres, self.strides, labelled
         )
-        loss = detection_loss(logits, distances, self.centres, self.strides, targets, 1.0)
+        loss = detection_loss(logits, distances, self.centres, self.strides, targets=targets)
         loss.backward()
         return float(loss), float(targets.weights.sum())
 
     def _follow(self) -> None:
-        """Move the averaged weights; a short memory at first, so early averages are not the start."""
+        """Move the averaged weights; their memory is short at first, to forget the start."""
         decay = min(self.recipe.ema, (1 + self.step) / (10 + self.step))
         for name, value in self.detector.state_dict().items():
             self.average[name] += (1 - decay) * (value.numpy() - self.average[name])
@@ -191,7 +191,7 @@ class Trainer:
     def averaged(self) -> Detector:
         """Answer a detector with the averaged weights, in evaluation mode."""
         detector = build_detector(self.recipe)
-        detector.set_state_dict(self.average)
+        detector.set_state_dict({k: paddle.to_tensor(v) for k, v in self.average.items()})
         detector.eval()
         return detector
 
