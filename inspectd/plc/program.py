@@ -1,0 +1,287 @@
+"""What the simulated PLC does in one scan: the program of a careful controls engineer.
+
+Pure: a scan is fed the time and the registers that vision wrote, and answers what the PLC writes.
+The same rules, in Structured Text, are the example of `docs/plc.md`:
+
+- Parts pass the photo-eye at a fixed rate from the first Ready on. While vision is Ready a part
+  counts the trigger register up; otherwise nobody is asked, and the part is rejected.
+- A verdict is taken when the sequence word changes, matched by its trigger id, and acknowledged by
+  echoing the sequence (0 as well).
+- At the end of its window each part is rejected, unless an OK with its id was taken before.
+  Silence rejects.
+- A heartbeat that stands still, or a wrong test constant, counts as not Ready: parts that pass then
+  are rejected unasked.
+"""
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from inspectd.frame import Verdict
+from inspectd.plc.registers import (
+    NO_SEQUENCE,
+    TEST_CONSTANT,
+    Flag,
+    Head,
+    PlcPart,
+    StatusBit,
+    VerdictBlock,
+)
+
+__all__ = ["Answer", "PlcProgram", "Program", "Scan"]
+
+_NS_PER_MS = 1_000_000
+_COUNTER_LIMIT = 1 << 32
+_KEPT_ANSWERS = 100_000
+"""Verdicts kept for the report; the counts go on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """Constants of the PLC program."""
+
+    rate_hz: float
+    """Parts a second at the photo-eye."""
+    parts: int = 0
+    """Fire so many triggers, then no more; 0: go on."""
+    window_ms: float = 5000.0
+    """From the trigger to the reject gate: a verdict must have been taken by then."""
+    pulse_ms: float = 20.0
+    """How long the reject output stays on for one part."""
+    stale_ms: float = 1000.0
+    """A heartbeat that stands still for so long is lost."""
+    heartbeat_ms: float = 200.0
+    """Period of the PLC's own heartbeat."""
+    first_counter: int = 0
+    """Value of the trigger counter at the start (trials of the wrap)."""
+
+
+class Answer(NamedTuple):
+    """One verdict as the PLC took it."""
+
+    trigger_id: int
+    verdict: str
+    reason: str
+    sequence: int
+    after_ms: float
+    """From the trigger to the scan that took it; -1 for an id that was never fired."""
+
+
+class Scan(NamedTuple):
+    """What a scan wrote."""
+
+    part: PlcPart
+    reject: bool
+    """The reject output (coil 0): on means reject."""
+    taken: Answer | None = None
+    """The verdict that this scan took, for the log."""
+
+
+@dataclass(slots=True)
+class _Tracked:
+    """A part between the photo-eye and the reject gate."""
+
+    fired_ns: int
+    verdict: Verdict = Verdict.NONE
+    is_past_gate: bool = False
+
+
+@dataclass(slots=True)
+class _Totals:
+    """Everything that is counted for the report."""
+
+    scans: int = 0
+    fired: int = 0
+    passed_unready: int = 0
+    passed: int = 0
+    rejected: int = 0
+    after_window: int = 0
+    heartbeat_lost: int = 0
+    overruns_seen: int = 0
+    by_verdict: dict[str, int] = field(default_factory=dict)
+    missing: list[int] = field(default_factory=list)
+    verdicts: list[Answer] = field(default_factory=list)
+    out_of_order: list[int] = field(default_factory=list)
+    duplicates: list[int] = field(default_factory=list)
+    unknown: list[int] = field(default_factory=list)
+
+
+class PlcProgram:
+    """The state of the PLC between two scans."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._totals = _Totals()
+        self._parts: dict[int, _Tracked] = {}
+        self._before_gate: deque[int] = deque()
+        self._past_gate: deque[int] = deque()
+        self._counter = program.first_counter
+        self._sequence: int | None = None
+        self._next_part_ns: int | None = None
+        self._window_ns = int(program.window_ms * _NS_PER_MS)
+        self._reject_until_ns = 0
+        self._beat = _Beat(program.stale_ms)
+        self._started_ns: int | None = None
+        self._had_overrun = False
+
+    def scan(self, now_ns: int, head: Head, block: VerdictBlock) -> Scan:
+        """One scan: read everything, decide, answer everything to write."""
+        self._totals.scans += 1
+        if self._started_ns is None:
+            self._started_ns = now_ns
+        is_lost_now = self._beat.watch(now_ns, head)
+        self._totals.heartbeat_lost += is_lost_now
+        self._note_overrun(head)
+        taken = self._take(now_ns, block)
+        is_trusted = head.test_constant == TEST_CONSTANT and not self._beat.is_stale
+        is_ready = is_trusted and bool(head.status & StatusBit.READY)
+        self._pass_photo_eye(now_ns, is_ready)
+        self._pass_gate(now_ns)
+        self._forget(now_ns)
+        flags = Flag.TRIGGER_ENABLE if self._is_firing else Flag(0)
+        part = PlcPart(
+            trigger_counter=self._counter,
+            acknowledged=self._sequence or NO_SEQUENCE,
+            heartbeat=int((now_ns - self._started_ns) / (self._program.heartbeat_ms * _NS_PER_MS)),
+            flags=flags if is_trusted else flags | Flag.REJECT_ALL,
+        )
+        return Scan(part, now_ns < self._reject_until_ns, taken)
+
+    def report(self) -> dict[str, object]:
+        """What happened, as plain values for JSON."""
+        totals = self._totals
+        open_ids = [key for key, part in self._parts.items() if part.verdict is Verdict.NONE]
+        missing = totals.missing + open_ids
+        return {
+            "fired": totals.fired,
+            "answered": totals.fired - len(missing),
+            "missing": missing,
+            "duplicates": totals.duplicates,
+            "out_of_order": totals.out_of_order,
+            "unknown": totals.unknown,
+            "after_window": totals.after_window,
+            "before_gate": len(self._before_gate),
+            "passed": totals.passed,
+            "rejected": totals.rejected,
+            "passed_unready": totals.passed_unready,
+            "heartbeat_lost": totals.heartbeat_lost,
+            "overruns_seen": totals.overruns_seen,
+            "scans": totals.scans,
+            "counts": totals.by_verdict,
+            "verdicts": [answer._asdict() for answer in totals.verdicts],
+        }
+
+    @property
+    def _is_firing(self) -> bool:
+        return not self._program.parts or self._totals.fired < self._program.parts
+
+    def _note_overrun(self, head: Head) -> None:
+        has_overrun = bool(head.status & StatusBit.OVERRUN)
+        self._totals.overruns_seen += has_overrun and not self._had_overrun
+        self._had_overrun = has_overrun
+
+    def _take(self, now_ns: int, block: VerdictBlock) -> Answer | None:
+        """Take the verdict over when the sequence word is another than at the last scan."""
+        if block.sequence == self._sequence:
+            return None
+        is_first_scan = self._sequence is None
+        self._sequence = block.sequence
+        if is_first_scan or block.sequence == NO_SEQUENCE:
+            return None
+        totals = self._totals
+        part = self._parts.get(block.trigger_id)
+        after_ms = -1.0 if part is None else round((now_ns - part.fired_ns) / _NS_PER_MS, 3)
+        answer = Answer(
+            block.trigger_id, block.verdict.name, block.reason.name, block.sequence, after_ms
+        )
+        if len(totals.verdicts) < _KEPT_ANSWERS:
+            totals.verdicts.append(answer)
+        totals.by_verdict[answer.verdict] = totals.by_verdict.get(answer.verdict, 0) + 1
+        self._match(block, part)
+        return answer
+
+    def _match(self, block: VerdictBlock, part: _Tracked | None) -> None:
+        """Book a verdict on its part; the first one counts."""
+        totals = self._totals
+        if part is None:
+            totals.unknown.append(block.trigger_id)
+        elif part.verdict is not Verdict.NONE:
+            totals.duplicates.append(block.trigger_id)
+        else:
+            if block.trigger_id != self._oldest_open():
+                totals.out_of_order.append(block.trigger_id)
+            totals.after_window += part.is_past_gate
+            part.verdict = block.verdict
+
+    def _oldest_open(self) -> int | None:
+        """The part that is next in turn: the oldest fired without a verdict."""
+        for key, part in self._parts.items():
+            if part.verdict is Verdict.NONE:
+                return key
+        return None
+
+    def _pass_photo_eye(self, now_ns: int, is_ready: bool) -> None:
+        """Let the parts pass that are due; only one can be told from the next in one scan."""
+        if self._next_part_ns is None:
+            if not is_ready:
+                return
+            self._next_part_ns = now_ns
+        if now_ns < self._next_part_ns or not self._is_firing:
+            return
+        period_ns = int(1e9 / self._program.rate_hz)
+        self._next_part_ns = max(self._next_part_ns + period_ns, now_ns - period_ns)
+        if not is_ready:
+            self._totals.passed_unready += 1
+            return
+        self._counter = (self._counter + 1) % _COUNTER_LIMIT
+        self._totals.fired += 1
+        self._parts[self._counter] = _Tracked(now_ns)
+        self._before_gate.append(self._counter)
+
+    def _pass_gate(self, now_ns: int) -> None:
+        """Sort out the parts that have reached the reject gate."""
+        while self._before_gate and self._age_ns(self._before_gate[0], now_ns) >= self._window_ns:
+            key = self._before_gate.popleft()
+            part = self._parts[key]
+            part.is_past_gate = True
+            self._past_gate.append(key)
+            self._sort_out(now_ns, part.verdict is Verdict.OK)
+
+    def _forget(self, now_ns: int) -> None:
+        """Track no part for longer than two windows: what has no verdict by then is missing."""
+        while self._past_gate and self._age_ns(self._past_gate[0], now_ns) >= 2 * self._window_ns:
+            key = self._past_gate.popleft()
+            if self._parts.pop(key).verdict is Verdict.NONE:
+                self._totals.missing.append(key)
+
+    def _age_ns(self, key: int, now_ns: int) -> int:
+        return now_ns - self._parts[key].fired_ns
+
+    def _sort_out(self, now_ns: int, is_good: bool) -> None:
+        if is_good:
+            self._totals.passed += 1
+            return
+        self._totals.rejected += 1
+        self._reject_until_ns = now_ns + int(self._program.pulse_ms * _NS_PER_MS)
+
+
+class _Beat:
+    """Watches vision's heartbeat."""
+
+    def __init__(self, stale_ms: float) -> None:
+        self._stale_ns = int(stale_ms * _NS_PER_MS)
+        self._value: int | None = None
+        self._changed_ns = 0
+        self.is_stale = True
+        """Nothing has beaten yet, or not for too long."""
+
+    def watch(self, now_ns: int, head: Head) -> bool:
+        """Take one look; True at the moment when it is lost though vision says Ready."""
+        if self._value is None:
+            self._value = head.heartbeat
+        if head.heartbeat != self._value:
+            self._value, self._changed_ns, self.is_stale = head.heartbeat, now_ns, False
+            return False
+        was_fresh = not self.is_stale
+        self.is_stale = self.is_stale or now_ns - self._changed_ns > self._stale_ns
+        return was_fresh and self.is_stale and bool(head.status & StatusBit.READY)
