@@ -155,6 +155,8 @@ class Database:
         self._path = folder / FILE_NAME
         self._utc = utc
         self._log = log
+        self.refusal = ""
+        """Why the last transaction was refused, in SQLite's words."""
         try:
             folder.mkdir(parents=True, exist_ok=True)
             self._connection = self._opened()
@@ -221,7 +223,7 @@ class Database:
         """Nothing of the transaction stays, whichever step failed."""
         with suppress(sqlite3.Error):
             self._connection.rollback()
-        self._log("debug", "record_write_refused", error=str(error))
+        self.refusal = str(error)
         return Written.RETRY
 
     def _begun_anew(

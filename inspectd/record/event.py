@@ -33,7 +33,7 @@ class Event:
     """What the PLC was told."""
     reason: str
     judged: str
-    """What the stages said when their verdict came too late to leave; empty otherwise."""
+    """What the stages said when the PLC had to be told something else; empty otherwise."""
     deadline_ns: int
     stamps: tuple[int, ...]
     """Monotonic nanoseconds per `Stamp`; 0: never got there."""
@@ -113,8 +113,7 @@ def utc_text(moment: datetime) -> str:
 
 
 def _judged(ticket: Ticket) -> str:
-    judged = Verdict(getattr(ticket, "judged", Verdict.NONE))
-    return "" if judged is Verdict.NONE else judged.name
+    return "" if ticket.judged is Verdict.NONE else ticket.judged.name
 
 
 def _object(detail: bytes) -> dict[str, Any]:

@@ -260,8 +260,9 @@ class RecordStep:
             self._skip(self._encoded.popleft().path, now_ns)
         self._note_space(now_ns, has_space=False)
         if not self._trouble:
-            self._trouble = "the database cannot be written (disk full or locked)"
-            self._context.log("error", "record_write_failed", events=len(self._queue))
+            why = self._database.refusal
+            self._trouble = f"the database cannot be written ({why})"
+            self._context.log("error", "record_write_failed", error=why, events=len(self._queue))
 
     # ---------------------------------------------------------------- space
 

@@ -30,10 +30,13 @@ from inspectd.model import boxes, directory
 from inspectd.ports import Arena, Context, Counter, Out, Step
 from inspectd.stages.judge.rules import Judgement, evaluate
 
-__all__ = ["Decode", "Judge", "JudgeStep", "build"]
+__all__ = ["DETECTIONS_MAX", "Decode", "Judge", "JudgeStep", "build"]
 
 Decode: TypeAlias = Callable[[Mapping[str, npt.NDArray[Any]]], Sequence[Detection]]
 """Raw outputs of one frame to boxes in frame pixels; raises `ModelFault` for foreign shapes."""
+
+DETECTIONS_MAX = 300
+"""The best so many are written into the event: a message has room for 64 KiB of detail."""
 
 _NOT_FINITE = Judgement(Verdict.FAULT, Reason.OUTPUT_NOT_FINITE)
 
@@ -179,6 +182,8 @@ def _findings(
     judgement: Judgement, found: Sequence[Detection], min_score: float
 ) -> dict[str, object]:
     """What the record keeps: `[label, score, x1, y1, x2, y2]` each, and the broken rules."""
+    kept = [one for one in found if one.score >= min_score]
+    best = sorted(kept, key=lambda one: one.score, reverse=True)
     return {
         "detections": [
             [
@@ -189,8 +194,7 @@ def _findings(
                 round(float(one.x2), 2),
                 round(float(one.y2), 2),
             ]
-            for one in found
-            if one.score >= min_score
+            for one in best[:DETECTIONS_MAX]
         ],
         "broken": [list(broken) for broken in judgement.broken],
     }

@@ -10,7 +10,19 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from inspectd.config.schema import ForbidRule
+from inspectd.config.schema import (
+    AbsentPlc,
+    Budget,
+    ForbidRule,
+    Line,
+    Model,
+    PaddleEngine,
+    Record,
+    ReplayCamera,
+    ScriptedEngine,
+    Station,
+    TimerTrigger,
+)
 from inspectd.errors import ModelFault
 from inspectd.frame import (
     NO_SLOT,
@@ -22,8 +34,8 @@ from inspectd.frame import (
     Ticket,
     Verdict,
 )
-from inspectd.ports import Arena, Counter, Out
-from inspectd.stages.judge.step import Judge, JudgeStep
+from inspectd.ports import Arena, Context, Counter, Out
+from inspectd.stages.judge.step import DETECTIONS_MAX, Judge, JudgeStep, build
 
 NOW_NS = 5_000
 DECIDED_NS = 7_000
@@ -45,6 +57,31 @@ JUDGE = Judge(
     archive=frozenset({"NG"}),
     min_score=0.1,
 )
+
+
+STATION = Station(
+    name="cam-1",
+    cycle_ms=100,
+    deadline_ms=50,
+    budget=Budget(camera_ms=10, gate_ms=10, infer_ms=10, judge_ms=10, sink_ms=10),
+    trigger=TimerTrigger(kind="timer", rate_hz=10),
+    camera=ReplayCamera(kind="replay", path="/nowhere", width_px=200, height_px=100),
+    model="none",
+    rules=JUDGE.rules,
+    plc=AbsentPlc(kind="none"),
+)
+
+
+def context(arena: Arena, counted: Tally[Counter]) -> Context:
+    """As the host would make it."""
+    return Context(
+        arenas={0: arena},
+        clock=lambda: DECIDED_NS,
+        count=_counter(counted),
+        log=lambda *_, **__: None,
+        is_ready=lambda *_: True,
+        is_line_healthy=lambda _: True,
+    )
 
 
 def part(arena: Arena, scratches: float, deadline_ns: int = 0) -> Ticket:
@@ -108,6 +145,16 @@ def test_the_detail_tells_boxes_and_broken_rules_beside_what_was_there(
         "detections": [["Scratch", 0.8765, 10.12, 20.0, 30.0, 40.0]],
         "broken": [["no-scratch", "1 object of Scratch, 0 tolerated", 1]],
     }
+
+
+def test_a_frame_full_of_boxes_still_fits_into_a_message(
+    arena: Any, counted: Tally[Counter]
+) -> None:
+    """The verdict counts all, the event keeps the best."""
+    detail = judged(arena, counted, part(arena, 5000)).ticket.detail
+    assert len(json.loads(detail)["detections"]) == DETECTIONS_MAX
+    assert json.loads(detail)["broken"][0][2] == 5000
+    assert len(detail) < 64 * 1024
 
 
 def test_start_and_decision_are_stamped(arena: Any, counted: Tally[Counter]) -> None:
@@ -178,6 +225,35 @@ def test_the_picture_of_a_late_part_is_kept_where_late_ones_are_archived(
     ticket = part(arena, 0, deadline_ns=DECIDED_NS - 1)
     judged(arena, counted, ticket, replace(JUDGE, archive=frozenset({"LATE"})))
     assert arena.holds(ticket.slot, ticket.generation, Role.RECORD)
+
+
+def test_a_scripted_engine_finds_nothing_whatever_it_wrote(
+    arena: Any, counted: Tally[Counter]
+) -> None:
+    """No model directory is read then: the line need not have one."""
+    line = Line(
+        line="bench",
+        engine=ScriptedEngine(kind="scripted"),
+        models=(Model(name="none", path="/nowhere"),),
+        stations=(STATION,),
+        record=Record(folder="/nowhere"),
+    )
+    step = build(line, 0, context(arena, counted))
+    (out,) = step.feed(Kind.RAW, part(arena, 3), NOW_NS)
+    assert out.ticket.verdict is Verdict.OK
+
+
+def test_a_model_directory_that_is_not_there_is_named(arena: Any, counted: Tally[Counter]) -> None:
+    """The process ends with that error before it says READY."""
+    line = Line(
+        line="bench",
+        engine=PaddleEngine(kind="paddle"),
+        models=(Model(name="none", path="/nowhere"),),
+        stations=(STATION,),
+        record=Record(folder="/nowhere"),
+    )
+    with pytest.raises(ModelFault, match="/nowhere"):
+        build(line, 0, context(arena, counted))
 
 
 def test_the_judge_holds_nothing_between_two_messages(arena: Any, counted: Tally[Counter]) -> None:
