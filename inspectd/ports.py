@@ -74,6 +74,8 @@ class Status(IntEnum):
     TROUBLED = 3
     """Running, but something it needs does not answer (see `Step.trouble`)."""
     STOPPING = 4
+    DONE = 5
+    """The sink alone: the part limit of the run is reached, and nothing is held any more."""
 
 
 class Arena(Protocol):

@@ -18,9 +18,9 @@ PART_ID_MAX_BYTES = 64
 DETAIL_MAX_BYTES = 64 * 1024
 
 _MAGIC = b"iNsp"
-_HEAD = struct.Struct(f"<4sBBHQiIiQqBxHHBBI{len(Stamp)}q")
+_HEAD = struct.Struct(f"<4sBBHQiIiQqBBHHBBI{len(Stamp)}q")
 """Magic, version, kind, header bytes, token, station, trigger id, slot, generation, deadline,
-verdict, reason, batch, number of stamps, bytes of part id, bytes of detail, stamps."""
+verdict, judged, reason, batch, number of stamps, bytes of part id, bytes of detail, stamps."""
 HEADER_BYTES = _HEAD.size
 _BATCH_MAX = 0xFFFF
 
@@ -46,6 +46,7 @@ def encode(kind: Kind, ticket: Ticket, token: int) -> bytes:
         ticket.generation,
         ticket.deadline_ns,
         ticket.verdict,
+        ticket.judged,
         ticket.reason,
         min(ticket.batch, _BATCH_MAX),
         len(ticket.stamps),
@@ -76,6 +77,7 @@ def decode(message: bytes, token: int) -> tuple[Kind, Ticket]:
         generation,
         deadline_ns,
         verdict,
+        judged,
         reason,
         batch,
         stamp_count,
@@ -105,6 +107,7 @@ def decode(message: bytes, token: int) -> tuple[Kind, Ticket]:
         batch=batch,
         stamps=tuple(stamps),
         detail=message[detail_at:],
+        judged=_VERDICTS[judged] if judged in _VERDICTS else _unknown("judged", judged),
     )
 
 

@@ -1,0 +1,106 @@
+"""Takes what a step wants sent to the right outbox, and decides what a full queue means.
+
+To the sink and the record: the message waits here, in order, without its slot. To anybody else: the
+part becomes FAULT (queue full) at once, and its slot is free again. Nothing here ever waits.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+
+from inspectd.bus.link import Sender
+from inspectd.frame import NO_SLOT, Kind, Reason, Role, Ticket, Verdict
+from inspectd.host.board import Member
+from inspectd.host.journey import JOURNEY, LINE_WIDE
+from inspectd.ports import Arena, Counter, Out
+
+__all__ = ["WAITING_MAX", "Post", "receivers"]
+
+WAITING_MAX = 10_000
+"""Messages kept per receiver that does not take them: at 5 parts a second half an hour, and some
+10 MB. Beyond it the oldest is lost, and counted."""
+_KEPT_FOR = frozenset({Role.SINK, Role.RECORD})
+
+
+def receivers(role: Role, station: int, stations: int) -> tuple[Member, ...]:
+    """Whom a process may send to: its rows of the journey, for its own station or for all."""
+    own = range(stations) if station < 0 else range(station, station + 1)
+    roles = dict.fromkeys(leg.receiver for leg in JOURNEY if leg.sender is role)
+    return tuple(
+        member
+        for to in roles
+        for member in ([(to, -1)] if to in LINE_WIDE else [(to, i) for i in own])
+    )
+
+
+class Post:
+    """The sending side of one process."""
+
+    def __init__(
+        self,
+        role: Role,
+        outboxes: Mapping[Member, Sender],
+        arenas: Mapping[int, Arena],
+        count: Callable[[Counter, int], None],
+    ) -> None:
+        """Serve the process `role`; `outboxes` as `receivers` names them."""
+        self._role = role
+        self._legs = frozenset((leg.receiver, leg.kind) for leg in JOURNEY if leg.sender is role)
+        self._outboxes = outboxes
+        self._arenas = arenas
+        self._count = count
+        self._waiting: dict[Member, deque[tuple[Kind, Ticket]]] = {m: deque() for m in outboxes}
+
+    def send(self, outs: Iterable[Out], now_ns: int) -> list[Ticket]:
+        """Send; answer the verdicts that this very process must hear (the sink's failed FIRE).
+
+        Raises:
+            ValueError: a step sends what the journey does not know: a fault in the step.
+        """
+        own: list[Ticket] = []
+        for out in outs:
+            if (out.to, out.kind) not in self._legs:
+                raise ValueError(
+                    f"{self._role.name} sends {out.kind.name} to {out.to.name}: not in the journey"
+                )
+            self._send(out, now_ns, own)
+        return own
+
+    def retry(self) -> None:
+        """Send what waits, as far as the queues take it."""
+        for member, waiting in self._waiting.items():
+            while waiting and self._outboxes[member].send(*waiting[0]):
+                waiting.popleft()
+
+    def is_empty(self) -> bool:
+        """Whether nothing waits."""
+        return not any(self._waiting.values())
+
+    def _send(self, out: Out, now_ns: int, own: list[Ticket]) -> None:
+        member = (out.to, -1 if out.to in LINE_WIDE else out.ticket.station)
+        if not self._waiting[member] and self._outboxes[member].send(out.kind, out.ticket):
+            return
+        self._count(Counter.SEND_FAILED, 1)
+        ticket = self._without_slot(out)
+        if out.to in _KEPT_FOR:
+            self._keep(member, out.kind, ticket)
+            return
+        verdict = ticket.decided(Verdict.FAULT, Reason.QUEUE_FULL, now_ns)
+        if self._role is Role.SINK:
+            own.append(verdict)
+        else:
+            self._send(Out(Role.SINK, Kind.VERDICT, verdict), now_ns, own)
+
+    def _without_slot(self, out: Out) -> Ticket:
+        """Free the slot of a message that did not leave; its new owner has not heard of it."""
+        ticket = out.ticket
+        if ticket.slot == NO_SLOT:
+            return ticket
+        self._arenas[ticket.station].release(ticket.slot, ticket.generation, out.to)
+        return replace(ticket, slot=NO_SLOT)
+
+    def _keep(self, member: Member, kind: Kind, ticket: Ticket) -> None:
+        waiting = self._waiting[member]
+        if len(waiting) >= WAITING_MAX:
+            waiting.popleft()
+        waiting.append((kind, ticket))

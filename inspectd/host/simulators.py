@@ -1,0 +1,113 @@
+"""The PLC simulators of a trial: started before the line, ended after its sinks.
+
+One for each station whose `plc.simulator` is given. Its report comes back through an anonymous
+file, so that nothing is left on the disk after a kill.
+"""
+
+import json
+import os
+import select
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from inspectd.config.schema import Line, ModbusPlc, PlcSimulator
+from inspectd.errors import PlcFault
+
+__all__ = ["Simulator", "start_simulators"]
+
+_START_S = 60
+_STOP_S = 5
+
+
+@dataclass(slots=True)
+class Simulator:
+    """One simulator at work."""
+
+    station: int
+    port: int
+    """The port it listens at."""
+    process: "subprocess.Popen[bytes]"
+    report_fd: int
+
+    def has_died(self) -> bool:
+        """Whether it ended; it never does so by itself before it is told."""
+        return self.process.poll() is not None
+
+    def stop(self) -> dict[str, Any]:
+        """End it; answer its report (what it fired and what it was told), {} when it has none."""
+        self.process.terminate()
+        try:
+            self.process.wait(_STOP_S)
+        except subprocess.TimeoutExpired:
+            self.kill()
+        size = os.fstat(self.report_fd).st_size
+        text = os.pread(self.report_fd, size, 0)
+        os.close(self.report_fd)
+        report: dict[str, Any] = json.loads(text) if text else {}
+        return report
+
+    def kill(self) -> None:
+        """End it at once; nothing happens when it has ended."""
+        if not self.has_died():
+            self.process.kill()
+            self.process.wait()
+
+
+def start_simulators(line: Line, part_limit: int) -> list[Simulator]:
+    """Start what the station file asks for, and wait until each listens.
+
+    Raises:
+        PlcFault: one of them ended or did not listen in time.
+    """
+    started: list[Simulator] = []
+    try:
+        for index, station in enumerate(line.stations):
+            if isinstance(station.plc, ModbusPlc) and station.plc.simulator is not None:
+                started.append(_start(index, station.plc, station.plc.simulator, part_limit))
+    except PlcFault:
+        for simulator in started:
+            simulator.kill()
+        raise
+    return started
+
+
+def _start(index: int, plc: ModbusPlc, simulator: PlcSimulator, part_limit: int) -> Simulator:
+    report_fd = os.memfd_create(f"inspectd-plc-sim-{index}", os.MFD_CLOEXEC)
+    ready, said = os.pipe()
+    arguments = _arguments(plc, simulator, part_limit)
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "inspectd.host.tether", str(os.getpid()), f"plc-sim-{index}"),
+            *("inspectd.plc.simulator", *arguments),
+            *("--report", f"/proc/self/fd/{report_fd}", "--ready-fd", str(said)),
+        ],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        pass_fds=(said, report_fd),
+    )
+    os.close(said)
+    with os.fdopen(ready, "rb") as line:
+        is_there = bool(select.select((line,), (), (), _START_S)[0])
+        port = line.readline().strip() if is_there else b""
+    if not port.isdigit():
+        process.kill()
+        process.wait()
+        os.close(report_fd)
+        raise PlcFault(
+            f"{plc.host}:{plc.port}",
+            "the simulator did not start",
+            "see its message above; is the port in use?",
+        )
+    return Simulator(index, int(port), process, report_fd)
+
+
+def _arguments(plc: ModbusPlc, simulator: PlcSimulator, part_limit: int) -> Sequence[str]:
+    return (
+        *("--host", plc.host, "--port", str(plc.port), "--device-id", str(plc.device_id)),
+        *("--base-register", str(plc.base_register), "--word-order", plc.word_order),
+        *("--rate-hz", str(simulator.rate_hz), "--scan-ms", str(simulator.scan_ms)),
+        *("--parts", str(part_limit)),
+    )

@@ -1,0 +1,212 @@
+"""Starts the processes of a line, watches that they move, ends them in order.
+
+    start:  simulators, memory, then sink, record, infer, judge, gate; the camera when all are ready
+    watch:  who died, who is stuck? (`inspectd.host.crew` frees, tells and restarts)
+    stop:   camera, gate, infer, judge, sink, simulators, record: the journey, each with its bound
+
+It never touches a part itself. When it is killed, the kernel kills its children with it.
+"""
+
+import secrets
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from typing import Any
+
+from inspectd.config.schema import Line
+from inspectd.errors import Exit
+from inspectd.frame import Role
+from inspectd.host.board import State
+from inspectd.host.build import geometries
+from inspectd.host.crew import Crew
+from inspectd.host.manifest import Manifest
+from inspectd.host.notify import Notifier
+from inspectd.host.patience import PATIENCE
+from inspectd.host.signals import Signals, listening
+from inspectd.host.simulators import Simulator, start_simulators
+
+__all__ = ["Outcome", "Plan", "Supervisor", "new_run_id"]
+
+_FIRST = (Role.SINK, Role.RECORD, Role.INFER, Role.JUDGE, Role.GATE)
+"""Started together, in this order; the camera follows when all are ready, so that no part is
+triggered that nobody would judge."""
+_STOP_ORDER = (Role.CAMERA, Role.GATE, Role.INFER, Role.JUDGE, Role.SINK)
+"""Then the simulators, then the record."""
+_TURN_S = 0.1
+_CLEAN_END_S = 2.0
+"""For a drained process to close its devices and leave."""
+
+_AT_ONCE = 2
+"""So many signals mean: end now, whatever is held."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run ended."""
+
+    run_id: str
+    code: Exit
+    why: str
+    states: tuple[State, ...]
+    """The board at the end; `counters` cover the whole run."""
+    simulators: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+    """Reports of the PLC simulators, by station."""
+
+
+def new_run_id() -> str:
+    """Name a run: when it began (UTC), and six random hex digits."""
+    return f"{datetime.now(timezone.utc):%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What a run is to be."""
+
+    run_id: str = field(default_factory=new_run_id)
+    part_limit: int = 0
+    """End after so many parts per station; 0: when told."""
+    log_level: str = "info"
+    """Of the children."""
+    steps: Mapping[str, str] = field(default_factory=dict)
+    """By role name, `MODULE:FUNCTION` instead of the table in `inspectd.host.build` (trials)."""
+
+
+class Supervisor:
+    """One run of a line."""
+
+    def __init__(
+        self,
+        line: Line,
+        plan: Plan,
+        log: Callable[..., None],
+        *,
+        notifier: Notifier | None = None,
+        on_turn: Callable[[tuple[State, ...]], None] | None = None,
+    ) -> None:
+        """Plan a run; nothing is started.
+
+        Args:
+            line: the station file, loaded.
+            plan: how long, with what.
+            log: `log(level, event, **fields)`.
+            notifier: tells systemd; by default as the environment says.
+            on_turn: is shown the board about ten times a second.
+        """
+        self._line, self._plan, self._log = line, plan, log
+        self._notifier = notifier or Notifier()
+        self._on_turn = on_turn
+        self._end: tuple[Exit, str] | None = None
+        self._watchdog_ns = 0
+
+    def run(self) -> Outcome:
+        """Run the line until its end; answer how it went. Main thread only (signals).
+
+        Raises:
+            ModelFault, ArenaFault, PlcFault: the line cannot be started.
+        """
+        self._log("info", "line_starting", line=self._line.line, recipe=self._line.digest)
+        sizes = geometries(self._line)
+        with ExitStack() as rest, listening() as signals:
+            simulators = start_simulators(self._line, self._plan.part_limit)
+            for simulator in simulators:
+                rest.callback(simulator.kill)
+            manifest = Manifest(
+                line=self._line,
+                geometries=sizes,
+                run_id=self._plan.run_id,
+                token=secrets.randbits(64),
+                part_limit=self._plan.part_limit,
+                plc_ports={simulator.station: simulator.port for simulator in simulators},
+                log_level=self._plan.log_level,
+                steps=self._plan.steps,
+            )
+            crew = Crew(manifest, self._log, rest)
+            try:
+                self._start(crew, signals)
+                while self._end is None:
+                    self._turn(crew, signals)
+                    self._look_at_run(crew, simulators)
+            finally:
+                reports = self._stop(crew, signals, simulators)
+            return self._outcome(crew, reports)
+
+    def _outcome(self, crew: Crew, reports: Mapping[int, Mapping[str, Any]]) -> Outcome:
+        code, why = self._end or (Exit.OK, "")
+        self._log("info", "line_stopped", code=int(code), why=why)
+        return Outcome(self._plan.run_id, code, why, crew.states(), reports)
+
+    def _start(self, crew: Crew, signals: Signals) -> None:
+        """Start everybody; the camera when the others are ready."""
+        for roles in (_FIRST, (Role.CAMERA,)):
+            for role in roles:
+                crew.start(role, time.monotonic_ns())
+            while self._end is None and (waiting := crew.unready()):
+                self._notifier.send(STATUS=f"waiting for {', '.join(waiting)}")
+                self._turn(crew, signals)
+            if self._end is not None:
+                return
+        self._log("info", "line_ready", line=self._line.line)
+        self._notifier.send(READY=1, STATUS="all processes are ready")
+
+    def _turn(self, crew: Crew, signals: Signals, *, is_stopping: bool = False) -> None:
+        """Look after everybody once; wait up to 0.1 s for something to happen."""
+        signals.wait(_TURN_S)
+        now_ns = time.monotonic_ns()
+        if signals.endings and not is_stopping:
+            self._finish(Exit.OK, "asked to stop")
+        fate = crew.look_after(now_ns, is_stopping=is_stopping)
+        if fate is not None:
+            self._finish(fate.code, fate.why)
+        elif not is_stopping:
+            crew.restart_due(now_ns)
+        self._pat_watchdog(now_ns)
+        if self._on_turn is not None:
+            self._on_turn(crew.states())
+
+    def _look_at_run(self, crew: Crew, simulators: list[Simulator]) -> None:
+        """End the run when every sink has had its parts, or a simulator is gone."""
+        if crew.are_done():
+            self._finish(Exit.OK, "all parts are done")
+        for simulator in simulators:
+            if simulator.has_died():
+                self._log("error", "simulator_died", station=simulator.station)
+                self._finish(Exit.FAULT, "a PLC simulator died")
+
+    def _finish(self, code: Exit, why: str) -> None:
+        """Decide that the run ends; the first cause counts."""
+        if self._end is None:
+            self._end = (code, why)
+
+    def _pat_watchdog(self, now_ns: int) -> None:
+        """Tell systemd that all move; whoever does not has just been killed."""
+        limit_ns = self._notifier.watchdog_ns
+        if limit_ns and now_ns - self._watchdog_ns > limit_ns // 3:
+            self._watchdog_ns = now_ns
+            self._notifier.send(WATCHDOG=1)
+
+    # ------------------------------------------------------------ stop
+
+    def _stop(
+        self, crew: Crew, signals: Signals, simulators: list[Simulator]
+    ) -> dict[int, dict[str, Any]]:
+        """End everybody in the order of the journey; whoever is too slow is killed."""
+        self._log("info", "line_stopping", why=self._end[1] if self._end else "an error")
+        self._notifier.send(STOPPING=1, STATUS="stopping")
+        crew.forget_restarts()
+        for role in _STOP_ORDER:
+            self._end_role(role, crew, signals)
+        reports = {simulator.station: simulator.stop() for simulator in simulators}
+        self._end_role(Role.RECORD, crew, signals)
+        return reports
+
+    def _end_role(self, role: Role, crew: Crew, signals: Signals) -> None:
+        """Ask the processes of a role to stop and wait for them, unless told a second time."""
+        crew.ask_to_stop(role)
+        bound_s = PATIENCE[role].drain_s + _CLEAN_END_S
+        by_ns = time.monotonic_ns() + int(bound_s * 1e9)
+        while crew.of(role):
+            if signals.endings >= _AT_ONCE or time.monotonic_ns() > by_ns:
+                crew.kill(role)
+            self._turn(crew, signals, is_stopping=True)

@@ -1,0 +1,32 @@
+"""Every event that a process may log, with what it means: the one word list."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+__all__ = ["EVENTS"]
+
+EVENTS: Mapping[str, str] = MappingProxyType(
+    {
+        # the house
+        "line_starting": "The supervisor makes memory and starts the processes.",
+        "line_ready": "Every process is ready; the camera has been started last.",
+        "line_stopping": "The line is asked to stop, or cannot go on; `why` says it.",
+        "line_stopped": "Every process has ended.",
+        "process_starting": "A process was started.",
+        "process_ready": "A process says READY.",
+        "process_ended": "A process ended as it was asked to.",
+        "process_died": "A process ended by itself; `code` is its exit code or minus its signal.",
+        "process_stalled": "A process did not move for longer than its patience; it is killed.",
+        "process_failed": "A process ends because of an error that it names.",
+        "process_late": "A process did not finish in time when it was stopped; it is killed.",
+        "process_not_drained": "A process ends with something still in its hands.",
+        "slots_reclaimed": "The slots of a process that died are free again; its parts are FAULT.",
+        "slot_orphaned": "A slot was handed to a process that never got its ticket; it is free.",
+        "message_foreign": "Something that is not a message of this run came in; it was dropped.",
+        "trouble": "Something that a process needs does not answer; `what` says what.",
+        "recovered": "It answers again.",
+        "priority_refused": "The sink may not run with real-time priority; latency will vary more.",
+        "simulator_died": "A PLC simulator of this trial ended by itself.",
+    }
+)
+"""Name of the event -> its meaning. A test compares it with the calls in the tree."""
