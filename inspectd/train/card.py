@@ -44,7 +44,7 @@ def _training(checkpoint: Checkpoint, command: str, size: int) -> str:
         f"command: `{notes.get('command', 'unknown')}`, then `{command}`",
         f"{notes.get('pictures', '?')} pictures trained on, {notes.get('held_out', '?')} held out",
         f"{checkpoint.step} updates of {batch} {unit} ({checkpoint.step * batch} looks)",
-        f"{checkpoint.seconds / 60:.0f} minutes, {notes.get('cores', '?')} shared CPU cores, no GPU",
+        f"{checkpoint.seconds / 60:.0f} min, {notes.get('cores', '?')} shared CPU cores, no GPU",
         f"seed {recipe.seed}, Paddle {notes.get('paddle', '?')}, random start, no pretraining",
         f"weights {size / 1e6:.1f} MB, written {today:%Y-%m-%d}",
     ]

@@ -127,22 +127,22 @@ class Detector(nn.Layer):
 
         `x` is float32 (B, 3, H, W), normalised; H and W must be multiples of the largest stride.
         """
-        features = []
-        for stride, stage in zip(self.strides, self.stages, strict=True):
+        features = []  # no zip(strict=True) here: paddle.jit cannot convert it
+        for stride, stage in zip(self.strides, self.stages):  # noqa: B905
             x = stage(x)
             if stride >= min(self.levels):
                 features.append((stride, x))
         pyramid = {}
         above = None
-        for (stride, feature), lateral in zip(
-            reversed(features), reversed(list(self.lateral)), strict=True
+        for (stride, feature), lateral in zip(  # noqa: B905
+            reversed(features), reversed(list(self.lateral))
         ):
             level = lateral(feature)
             if above is not None:
                 level = level + fn.interpolate(above, scale_factor=2, mode="nearest")
             pyramid[stride] = above = level
         logits, distances = [], []
-        for stride, smooth, head in zip(self.levels, self.smooth, self.heads, strict=True):
+        for stride, smooth, head in zip(self.levels, self.smooth, self.heads):  # noqa: B905
             scores, sides = head(smooth(pyramid[stride]))
             logits.append(paddle.flatten(scores, 2))
             distances.append(paddle.flatten(sides, 2))

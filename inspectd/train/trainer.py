@@ -161,7 +161,8 @@ class Trainer:
             for parameter in self.detector.parameters():
                 if parameter.grad is not None:
                     parameter.grad.scale_(1.0 / weight)
-        self.optimiser.step()
+        with paddle.utils.unique_name.guard():  # moments get the same names in every run
+            self.optimiser.step()
         self.optimiser.clear_grad()
         self.step += 1
         self._follow()
