@@ -59,11 +59,13 @@ def key(
     nonempty: bool = False,
     is_path: bool = False,
     is_name: bool = False,
+    by_loader: bool = False,
 ) -> Any:
     """Declare a key of the station file: its default (none: the key must be given) and its limits.
 
     `is_path`: relative to the folder of the station file; the loader makes it absolute.
     `is_name`: letters, digits, `_` and `-`, at most 32 (it goes into file names and metrics).
+    `by_loader`: set by the loader; refused in a file.
     """
     metadata = {
         "ge": ge,
@@ -72,6 +74,7 @@ def key(
         "nonempty": nonempty,
         "is_path": is_path,
         "is_name": is_name,
+        "by_loader": by_loader,
     }
     if default is _REQUIRED:
         return field(metadata=metadata)
@@ -504,8 +507,8 @@ class Line:
     """What is remembered."""
     memory_max_mb: int = key(2048, ge=16)
     """Upper limit for all frame memory of the line."""
-    file: str = key("", is_path=True)
+    file: str = key("", is_path=True, by_loader=True)
     """Set by the loader: the station file itself. May not be given."""
-    digest: str = key("")
+    digest: str = key("", by_loader=True)
     """Set by the loader: SHA-256 of the file's text, first 12 hex digits (the recipe
     digest). May not be given."""
