@@ -124,6 +124,11 @@ class Row:
         self._words.release()
         self._text.release()
 
+    @property
+    def restarts(self) -> int:
+        """How often the process was started again."""
+        return self._words[_RESTARTS]
+
     def state(self) -> State:
         """Read the row."""
         words = self._words

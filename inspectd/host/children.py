@@ -60,6 +60,7 @@ class Child:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             pass_fds=(given.manifest_fd, given.board_fd, *arenas.values()),
+            start_new_session=True,  # Ctrl-C is for the supervisor, which knows the order
         )
         return cls(member, row, process)
 

@@ -74,7 +74,9 @@ def _work(
     try:
         inbox = road.inbox(role, station)
         to = receivers(role, station, len(manifest.line.stations))
-        post = Post(role, {member: road.outbox(*member) for member in to}, arenas, row.count)
+        outboxes = {member: road.outbox(*member) for member in to}
+        record = board.row(Role.RECORD, -1)
+        post = Post(role, outboxes, arenas, row.count, lambda: record.restarts)
         context = _context(manifest, board, row, arenas, log)
         step = build_step(role, manifest.line, station, context, manifest.steps)
         try:
@@ -137,7 +139,7 @@ def _context(
         is_ready=lambda role, at: board.is_ready(role, at, time.monotonic_ns()),
         is_line_healthy=lambda at: board.is_line_healthy(at, time.monotonic_ns()),
         part_limit=manifest.part_limit,
-        restarts=row.state().restarts,
+        restarts=row.restarts,
         run_id=manifest.run_id,
         extra=extra,
     )

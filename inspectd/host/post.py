@@ -12,6 +12,7 @@ from inspectd.bus.link import Sender
 from inspectd.frame import NO_SLOT, Kind, Reason, Role, Ticket, Verdict
 from inspectd.host.board import Member
 from inspectd.host.journey import JOURNEY, LINE_WIDE
+from inspectd.host.resend import Resend
 from inspectd.ports import Arena, Counter, Out
 
 __all__ = ["WAITING_MAX", "Post", "receivers"]
@@ -19,6 +20,9 @@ __all__ = ["WAITING_MAX", "Post", "receivers"]
 WAITING_MAX = 10_000
 """Messages kept per receiver that does not take them: at 5 parts a second half an hour, and some
 10 MB. Beyond it the oldest is lost, and counted."""
+RETRIES_PER_TURN = 64
+"""A long wait is caught up in bites, so that no deadline waits for it."""
+_RECORD = (Role.RECORD, -1)
 _KEPT_FOR = frozenset({Role.SINK, Role.RECORD})
 
 
@@ -42,13 +46,24 @@ class Post:
         outboxes: Mapping[Member, Sender],
         arenas: Mapping[int, Arena],
         count: Callable[[Counter, int], None],
+        record_restarts: Callable[[], int],
     ) -> None:
-        """Serve the process `role`; `outboxes` as `receivers` names them."""
+        """Serve the process `role`.
+
+        Args:
+            role: of this process.
+            outboxes: as `receivers` names them.
+            arenas: by station; to take a slot back whose message did not leave.
+            count: adds to this process's counters.
+            record_restarts: how often the record was restarted.
+        """
         self._role = role
         self._legs = frozenset((leg.receiver, leg.kind) for leg in JOURNEY if leg.sender is role)
         self._outboxes = outboxes
         self._arenas = arenas
         self._count = count
+        self._record_restarts = record_restarts
+        self._resend = Resend()
         self._waiting: dict[Member, deque[tuple[Kind, Ticket]]] = {m: deque() for m in outboxes}
 
     def send(self, outs: Iterable[Out], now_ns: int) -> list[Ticket]:
@@ -67,9 +82,14 @@ class Post:
         return own
 
     def retry(self) -> None:
-        """Send what waits, as far as the queues take it."""
+        """Send what waits, as far as the queues take it, and not all at once."""
+        again = self._resend.after_restart(self._record_restarts())
+        if again:
+            self._waiting[_RECORD].extendleft((Kind.EVENT, event) for event in reversed(again))
         for member, waiting in self._waiting.items():
-            while waiting and self._outboxes[member].send(*waiting[0]):
+            for _ in range(min(len(waiting), RETRIES_PER_TURN)):
+                if not self._outboxes[member].send(*waiting[0]):
+                    break
                 waiting.popleft()
 
     def is_empty(self) -> bool:
@@ -78,6 +98,8 @@ class Post:
 
     def _send(self, out: Out, now_ns: int, own: list[Ticket]) -> None:
         member = (out.to, -1 if out.to in LINE_WIDE else out.ticket.station)
+        if out.kind is Kind.EVENT:
+            self._resend.told(out.ticket, now_ns)
         if not self._waiting[member] and self._outboxes[member].send(out.kind, out.ticket):
             return
         self._count(Counter.SEND_FAILED, 1)

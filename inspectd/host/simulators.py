@@ -1,7 +1,7 @@
 """The PLC simulators of a trial: started before the line, ended after its sinks.
 
-One for each station whose `plc.simulator` is given. Its report comes back through an anonymous
-file, so that nothing is left on the disk after a kill.
+One for each station whose `plc.simulator` is given. Its own account of the run is written beside
+the record, as `plc-sim-STATION.json`.
 """
 
 import json
@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from inspectd.config.schema import Line, ModbusPlc, PlcSimulator
@@ -30,7 +31,7 @@ class Simulator:
     port: int
     """The port it listens at."""
     process: "subprocess.Popen[bytes]"
-    report_fd: int
+    report: Path
 
     def has_died(self) -> bool:
         """Whether it ended; it never does so by itself before it is told."""
@@ -43,10 +44,9 @@ class Simulator:
             self.process.wait(_STOP_S)
         except subprocess.TimeoutExpired:
             self.kill()
-        size = os.fstat(self.report_fd).st_size
-        text = os.pread(self.report_fd, size, 0)
-        os.close(self.report_fd)
-        report: dict[str, Any] = json.loads(text) if text else {}
+        if not self.report.exists():
+            return {}
+        report: dict[str, Any] = json.loads(self.report.read_text(encoding="utf-8"))
         return report
 
     def kill(self) -> None:
@@ -66,7 +66,10 @@ def start_simulators(line: Line, part_limit: int) -> list[Simulator]:
     try:
         for index, station in enumerate(line.stations):
             if isinstance(station.plc, ModbusPlc) and station.plc.simulator is not None:
-                started.append(_start(index, station.plc, station.plc.simulator, part_limit))
+                report = Path(line.record.folder) / f"plc-sim-{station.name}.json"
+                started.append(
+                    _start(index, station.plc, station.plc.simulator, part_limit, report)
+                )
     except PlcFault:
         for simulator in started:
             simulator.kill()
@@ -74,19 +77,23 @@ def start_simulators(line: Line, part_limit: int) -> list[Simulator]:
     return started
 
 
-def _start(index: int, plc: ModbusPlc, simulator: PlcSimulator, part_limit: int) -> Simulator:
-    report_fd = os.memfd_create(f"inspectd-plc-sim-{index}", os.MFD_CLOEXEC)
+def _start(
+    index: int, plc: ModbusPlc, simulator: PlcSimulator, part_limit: int, report: Path
+) -> Simulator:
+    """Start one and wait for its port; an account of an earlier run is removed first."""
+    report.parent.mkdir(parents=True, exist_ok=True)
+    report.unlink(missing_ok=True)
     ready, said = os.pipe()
-    arguments = _arguments(plc, simulator, part_limit)
     process = subprocess.Popen(
         [
             *(sys.executable, "-m", "inspectd.host.tether", str(os.getpid()), f"plc-sim-{index}"),
-            *("inspectd.plc.simulator", *arguments),
-            *("--report", f"/proc/self/fd/{report_fd}", "--ready-fd", str(said)),
+            *("inspectd.plc.simulator", *_arguments(plc, simulator, part_limit)),
+            *("--report", str(report), "--ready-fd", str(said)),
         ],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
-        pass_fds=(said, report_fd),
+        pass_fds=(said,),
+        start_new_session=True,  # Ctrl-C is not for it: it ends after the sinks
     )
     os.close(said)
     with os.fdopen(ready, "rb") as line:
@@ -95,13 +102,12 @@ def _start(index: int, plc: ModbusPlc, simulator: PlcSimulator, part_limit: int)
     if not port.isdigit():
         process.kill()
         process.wait()
-        os.close(report_fd)
         raise PlcFault(
             f"{plc.host}:{plc.port}",
             "the simulator did not start",
             "see its message above; is the port in use?",
         )
-    return Simulator(index, int(port), process, report_fd)
+    return Simulator(index, int(port), process, report)
 
 
 def _arguments(plc: ModbusPlc, simulator: PlcSimulator, part_limit: int) -> Sequence[str]:

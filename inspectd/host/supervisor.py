@@ -51,8 +51,8 @@ class Outcome:
     why: str
     states: tuple[State, ...]
     """The board at the end; `counters` cover the whole run."""
-    simulators: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
-    """Reports of the PLC simulators, by station."""
+    simulators: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Reports of the PLC simulators, by name of their station."""
 
 
 def new_run_id() -> str:
@@ -132,7 +132,7 @@ class Supervisor:
                 reports = self._stop(crew, signals, simulators)
             return self._outcome(crew, reports)
 
-    def _outcome(self, crew: Crew, reports: Mapping[int, Mapping[str, Any]]) -> Outcome:
+    def _outcome(self, crew: Crew, reports: Mapping[str, Mapping[str, Any]]) -> Outcome:
         code, why = self._end or (Exit.OK, "")
         self._log("info", "line_stopped", code=int(code), why=why)
         return Outcome(self._plan.run_id, code, why, crew.states(), reports)
@@ -190,14 +190,15 @@ class Supervisor:
 
     def _stop(
         self, crew: Crew, signals: Signals, simulators: list[Simulator]
-    ) -> dict[int, dict[str, Any]]:
+    ) -> dict[str, dict[str, Any]]:
         """End everybody in the order of the journey; whoever is too slow is killed."""
         self._log("info", "line_stopping", why=self._end[1] if self._end else "an error")
         self._notifier.send(STOPPING=1, STATUS="stopping")
         crew.forget_restarts()
         for role in _STOP_ORDER:
             self._end_role(role, crew, signals)
-        reports = {simulator.station: simulator.stop() for simulator in simulators}
+        names = [station.name for station in self._line.stations]
+        reports = {names[simulator.station]: simulator.stop() for simulator in simulators}
         self._end_role(Role.RECORD, crew, signals)
         return reports
 

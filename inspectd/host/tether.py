@@ -22,12 +22,7 @@ _NAME_MAX_BYTES = 15
 
 
 def tie(parent_pid: int, name: str) -> None:
-    """Die by SIGKILL when the parent dies, in whatever way; be listed as `name` (15 bytes).
-
-    Ctrl-C goes to all processes of a terminal at once; only the supervisor listens, for the order
-    of stopping is its business.
-    """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Die by SIGKILL when the parent dies, in whatever way; be listed as `name` (15 bytes)."""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
     libc.prctl(_PR_SET_NAME, name.encode()[:_NAME_MAX_BYTES], 0, 0, 0)
