@@ -2,9 +2,10 @@
 
 A plain road, without the daemon: read, resize, infer, suppress doubles, score. The exported
 directory is run by `paddle.inference` and by what its `infer_cfg.yml` says: the artefact is checked
-too.
+too. By hand: `python -m inspectd.train.evaluate MODEL DATA`.
 """
 
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,13 +19,15 @@ from numpy.typing import NDArray
 from inspectd.errors import UsageFault
 from inspectd.scoring import Scores, score_detections
 from inspectd.train.boxes import decode, select
+from inspectd.train.checkpoint import load_checkpoint
 from inspectd.train.dataset import network_input, read_coco, read_frame
 from inspectd.train.network import Detector, anchor_centres
 from inspectd.train.recipe import Recipe
-from inspectd.train.trainer import normalise
+from inspectd.train.trainer import build_detector, normalise
 
 __all__ = [
     "Predict",
+    "evaluate_checkpoint",
     "evaluate_detector",
     "evaluate_directory",
     "open_predictor",
@@ -82,6 +85,21 @@ def evaluate_directory(
     found = _detect(open_predictor(model, threads=threads), recipe, data, coco, ids)
     level = recipe.score_threshold if threshold is None else threshold
     return score_detections(data / "annotations.json", found, level)
+
+
+def evaluate_checkpoint(path: Path, data: Path, threshold: float | None = None) -> Scores:
+    """Score the averaged weights of a checkpoint on all images of a COCO folder.
+
+    Raises:
+        UsageFault: the checkpoint or a file of the folder is missing or wrong.
+    """
+    checkpoint = load_checkpoint(path)
+    detector = build_detector(checkpoint.recipe)
+    detector.set_state_dict({k: paddle.to_tensor(v) for k, v in checkpoint.average.items()})
+    detector.eval()
+    coco = read_coco(data)
+    ids = [image["id"] for image in coco["images"]]
+    return evaluate_detector(detector, checkpoint.recipe, data, coco, ids, threshold=threshold)
 
 
 def _recipe_of(model: Path) -> Recipe:
@@ -190,3 +208,14 @@ def _detect(
 def _parts(ids: list[int], size: int) -> Iterator[list[int]]:
     for start in range(0, len(ids), size):
         yield ids[start : start + size]
+
+
+def _main(arguments: list[str]) -> None:
+    """Print the scores of a checkpoint or model directory: `MODEL DATA`."""
+    model, data = (Path(argument) for argument in arguments)
+    score = evaluate_directory if model.is_dir() else evaluate_checkpoint
+    print(score(model, data).report())
+
+
+if __name__ == "__main__":
+    _main(sys.argv[1:])

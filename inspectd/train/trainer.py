@@ -96,6 +96,7 @@ class Trainer:
         self.step, self.seconds = 0, 0.0
         self.average = {k: v.numpy().copy() for k, v in self.detector.state_dict().items()}
         self.units = self._units()
+        self._epoch, self._shuffle = -1, np.zeros(0, np.int64)
         if resume is not None:
             self.detector.set_state_dict(resume.model)
             self.optimiser.set_state_dict(resume.optimiser)
@@ -126,22 +127,23 @@ class Trainer:
 
     def batch(self, number: int) -> list[Sample]:
         """Draw micro-batch `number` of the run; the same number always gives the same samples."""
-        recipe = self.recipe
-        rng = np.random.default_rng((recipe.seed, number))
-        make: Callable[[int, int], Sample]
-        if recipe.template:
-            make = lambda i, b: crop(self.pictures[i], b, self.side, recipe, rng)  # noqa: E731
-        else:
-            make = lambda i, _: warp(self.pictures[i], self.side, recipe, rng)  # noqa: E731
+        rng = np.random.default_rng((self.recipe.seed, number))
         samples = []
-        for place in range(number * recipe.batch, (number + 1) * recipe.batch):
+        first = number * self.recipe.batch
+        for place in range(first, first + self.recipe.batch):
             epoch, offset = divmod(place, len(self.units))
-            order = self._order(epoch)
-            samples.append(make(*(int(v) for v in self.units[order[offset]])))
+            picture, box = self.units[self._order(epoch)[offset]]
+            samples.append(self._look(self.pictures[picture], int(box), rng))
         return samples
 
+    def _look(self, picture: Picture, box: int, rng: np.random.Generator) -> Sample:
+        if self.recipe.template:
+            return crop(picture, box, self.side, self.recipe, rng)
+        return warp(picture, self.side, self.recipe, rng)
+
     def _order(self, epoch: int) -> NDArray[np.int64]:
-        if getattr(self, "_epoch", None) != epoch:
+        """Answer the order of the units in `epoch`; the last one is kept."""
+        if epoch != self._epoch:
             shuffled = np.random.default_rng((self.recipe.seed, 1, epoch))
             self._epoch, self._shuffle = epoch, shuffled.permutation(len(self.units))
         return self._shuffle

@@ -13,7 +13,7 @@ import yaml
 
 from inspectd.errors import UsageFault
 from inspectd.train.checkpoint import save_checkpoint
-from inspectd.train.evaluate import open_predictor, prepare
+from inspectd.train.evaluate import evaluate_checkpoint, open_predictor, prepare
 from inspectd.train.export import infer_config
 from inspectd.train.legacy import legacy_python
 from inspectd.train.publish import publish
@@ -76,6 +76,24 @@ def test_the_json_artefact_has_the_promised_layout_and_shapes(
     plain, fast = open_predictor(out)(image, scale), open_predictor(out, "onednn")(image, scale)
     assert np.abs(plain[0] - fast[0]).max() < _PIXELS
     assert np.abs(plain[1] - fast[1]).max() < _SCORE
+
+
+@pytest.mark.slow
+def test_the_card_holds_the_scores_of_the_exported_model(
+    few_bottles: Path, tmp_path: Path, tiny_recipe: MakeRecipe
+) -> None:
+    """`--test DIR` measures the artefact, not the checkpoint; both give the same numbers."""
+    checkpoint = tmp_path / "c.pdparams"
+    save_checkpoint(checkpoint, Trainer(tiny_recipe(), []).checkpoint({"command": "x"}))
+    out = tmp_path / "out"
+    told = publish(
+        checkpoint, out, is_legacy=False, legacy_python=None, test=few_bottles, command="y"
+    )
+    scores = evaluate_checkpoint(checkpoint, few_bottles)
+    card = (out / "MODEL_CARD.md").read_text()
+    assert f"AP50 {scores.ap50:.4f}" in card
+    assert f"AP50 {scores.ap50:.4f}" in told
+    assert "Not stated in the recipe" in card
 
 
 @pytest.mark.slow

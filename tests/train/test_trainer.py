@@ -104,6 +104,26 @@ def test_two_accumulated_batches_step_like_one_of_twice_the_size(
     assert apart < 0.05 * moved
 
 
+def test_a_budget_in_minutes_is_measured_in_training_time(
+    few_bottles: Path, tiny_recipe: MakeRecipe
+) -> None:
+    """Half of the minutes is the middle of the schedule, however many steps that were."""
+    recipe = tiny_recipe(steps=0, minutes=1.0)
+    trainer = Trainer(recipe, _pictures(few_bottles, recipe, 120))
+    trainer.seconds = 30.0
+    assert trainer.progress == 0.5
+    trainer.seconds = 90.0
+    assert trainer.progress == 1.0
+
+
+def test_epochs_become_steps(few_bottles: Path, tiny_recipe: MakeRecipe) -> None:
+    """Four pictures in batches of two: two steps an epoch."""
+    recipe = tiny_recipe(steps=0, epochs=3.0, batch=2)
+    trainer = Trainer(recipe, _pictures(few_bottles, recipe, 120))
+    trainer.step = 3
+    assert trainer.progress == 0.5
+
+
 def test_the_same_number_gives_the_same_batch(few_bottles: Path, tiny_recipe: MakeRecipe) -> None:
     """What a step sees depends on seed and number alone, not on what was drawn before."""
     recipe = tiny_recipe()
