@@ -320,9 +320,13 @@ def _die_with_parent() -> None:
 
 
 def _write_report(path: Path, report: dict[str, object]) -> None:
-    """Whole or not at all: beside the target first, then renamed."""
+    """Whole or not at all: beside the target, then renamed (a device or descriptor: as is)."""
+    text = json.dumps(report, indent=1) + "\n"
+    if path.is_relative_to("/proc") or path.is_relative_to("/dev"):
+        path.write_text(text, encoding="utf-8")
+        return
     beside = path.with_name(f".{path.name}.{os.getpid()}")
-    beside.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    beside.write_text(text, encoding="utf-8")
     beside.replace(path)
 
 

@@ -1,0 +1,158 @@
+"""The conversation with the PLC: is it there, what stands in its registers, what was it told?
+
+Every request may fail. The first failure ends the connection, and nothing is repeated blindly: a
+verdict whose confirmation did not come is in doubt until the block has been read back over a new
+connection. Attempts to connect keep their distance (`reconnect_ms`); only the first one after a
+loss is made at once, because a doubt should not last.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
+
+from inspectd.errors import PlcFault
+from inspectd.frame import Ticket
+from inspectd.plc.registers import Head, PlcPart, VerdictBlock
+from inspectd.ports import Counter
+from inspectd.stages.sink.handshake import Handshake
+from inspectd.stages.sink.port import Plc
+
+__all__ = ["Conversation", "Greeting"]
+
+_T = TypeVar("_T")
+
+
+class Greeting(NamedTuple):
+    """What was read when a connection had been made."""
+
+    part: PlcPart
+    block: VerdictBlock
+    doubtful: Ticket | None
+    """The verdict that was in doubt until now."""
+    is_applied: bool
+    """It stands in the PLC. Otherwise a slow PLC may still carry the write out, under the sequence
+    of its own."""
+
+
+class _Doubtful(NamedTuple):
+    ticket: Ticket
+    sequence: int
+    since_ns: int
+
+
+class Conversation:
+    """The sink's side of the wire, over a connection that comes and goes."""
+
+    def __init__(
+        self,
+        plc: Plc,
+        *,
+        reconnect_ns: int,
+        ack_timeout_ns: int,
+        clock: Callable[[], int],
+        count: Callable[[Counter, int], None],
+        log: Callable[..., None],
+    ) -> None:
+        self._plc = plc
+        self._reconnect_ns, self._ack_timeout_ns = reconnect_ns, ack_timeout_ns
+        self._clock, self._count, self._log = clock, count, log
+        self._doubtful: _Doubtful | None = None
+        self._next_attempt_ns = 0
+        self._last_attempt_ns: int | None = None
+        self.handshake = Handshake(ack_timeout_ns)
+        self.trouble = ""
+        """Empty, or why the PLC cannot be told anything."""
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether requests can be made."""
+        return self._plc.is_connected
+
+    @property
+    def next_attempt_ns(self) -> int:
+        """When to call `greet` next."""
+        return self._next_attempt_ns
+
+    def greet(self, now_ns: int) -> Greeting | None:
+        """Connect when it is time, and read what stands there; None: not connected yet."""
+        if now_ns < self._next_attempt_ns:
+            return None
+        self._last_attempt_ns = now_ns
+        self._next_attempt_ns = now_ns + self._reconnect_ns
+        return self._asked(self._hello)
+
+    def read_part(self) -> PlcPart | None:
+        """What the PLC says; its acknowledgement is taken note of. None: no answer."""
+        part = self._asked(self._plc.read_part)
+        if part is not None:
+            self.handshake.acknowledge(part.acknowledged)
+        return part
+
+    def write_head(self, head: Head) -> bool:
+        """Say how we are; False: not confirmed."""
+        return self._asked(lambda: _done(self._plc.write_head, head)) is not None
+
+    def tell(self, ticket: Ticket) -> bool:
+        """Write a verdict; False: not confirmed, and in doubt until the next greeting."""
+        sequence = self.handshake.draw()
+        block = VerdictBlock(ticket.trigger_id, ticket.verdict, ticket.reason, sequence)
+        if self._asked(lambda: _done(self._plc.write_verdict, block)) is None:
+            self._doubtful = _Doubtful(ticket, sequence, self._clock())
+            return False
+        self.handshake.wrote(self._clock())
+        return True
+
+    def begin(self, settled_id: int) -> bool:
+        """Put the verdict block into the reject state: no verdict; settled up to this id."""
+        block = VerdictBlock(trigger_id=settled_id)
+        if self._asked(lambda: _done(self._plc.write_verdict, block)) is None:
+            return False
+        self.handshake.begin(block.sequence, self._clock())
+        return True
+
+    def doubt_lasts_until_ns(self, trigger_id: int) -> int:
+        """How long to wait for the truth about a verdict before giving it up; 0: no doubt."""
+        doubtful = self._doubtful
+        if doubtful is None or doubtful.ticket.trigger_id != trigger_id:
+            return 0
+        return doubtful.since_ns + self._ack_timeout_ns
+
+    def close(self) -> None:
+        """End the connection."""
+        self._plc.close()
+
+    def _hello(self) -> Greeting:
+        self._plc.connect()
+        part, block = self._plc.read_part(), self._plc.read_verdict()
+        self.trouble = ""
+        doubtful, self._doubtful = self._doubtful, None
+        if doubtful is None:
+            return Greeting(part, block, None, is_applied=False)
+        wanted = (doubtful.ticket.trigger_id, doubtful.sequence)
+        is_applied = (block.trigger_id, block.sequence) == wanted
+        if is_applied:
+            self.handshake.wrote(self._clock())
+        return Greeting(part, block, doubtful.ticket, is_applied)
+
+    def _asked(self, request: Callable[[], _T]) -> _T | None:
+        """Make a request; a failure is counted, told once, and ends the connection."""
+        try:
+            return request()
+        except PlcFault as fault:
+            self._plc.close()
+            self._count(Counter.PLC_FAULTS, 1)
+            if not self.trouble:
+                self._log("warning", "plc_lost", error=str(fault))
+                self._attempt_soon()
+            self.trouble = str(fault)
+            return None
+
+    def _attempt_soon(self) -> None:
+        """Connect again at once, but never twice within `reconnect_ms`."""
+        if self._last_attempt_ns is not None:
+            now_ns = self._clock()
+            self._next_attempt_ns = max(now_ns, self._last_attempt_ns + self._reconnect_ns)
+
+
+def _done(call: Callable[[_T], None], value: _T) -> bool:
+    call(value)
+    return True
