@@ -56,10 +56,11 @@ class Inbox:
         self._fd = int(self._socket.getsockopt(zmq.FD))
 
     def wait(self, timeout_s: float) -> bool:
-        """Wait until a message is there; finer than the milliseconds of `zmq.Poller`.
+        """Wait for a message; whether one is there. Finer than the milliseconds of `zmq.Poller`.
 
-        The descriptor only tells that something happened inside the socket; whether there is a
-        message is asked before every wait, as libzmq's manual of ZMQ_FD demands.
+        May answer False before the time is over, when a sender came or went. The descriptor only
+        tells that something happened inside the socket; whether there is a message is asked before
+        every wait, as libzmq's manual of ZMQ_FD demands.
         """
         if self._is_readable():
             return True
@@ -121,7 +122,8 @@ class Road:
 
     def __init__(self, run: str, token: int) -> None:
         """Start the background thread of libzmq."""
-        self._run, self._token = run, token
+        self.run = run
+        self._token = token
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self._inboxes: list[Inbox] = []
         self._outboxes: list[Outbox] = []
@@ -141,7 +143,7 @@ class Road:
     def address(self, role: Role, station: int) -> str:
         """Name of an inbox: abstract (`@`), so it is in no folder and dies with its process."""
         where = "line" if station < 0 else str(station)
-        return f"ipc://@inspectd-{self._run}-{where}-{role.name.lower()}"
+        return f"ipc://@inspectd-{self.run}-{where}-{role.name.lower()}"
 
     def close(self, *, is_clean: bool = False) -> None:
         """Close everything; when clean, wait at most a second for messages to leave."""
