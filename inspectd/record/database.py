@@ -4,8 +4,8 @@ One file, `events.sqlite`, in WAL mode: readers (`inspectd report`, the live vie
 never block the writer. `synchronous = NORMAL`: a commit survives the death of the process, a power
 cut may take the last ones (never the file). Writing is idempotent: a part has one row, keyed by
 run, station, trigger id and the moment of its trigger (ids of a PLC wrap, and begin again when it
-restarts). A later event of the same part adds what came after its deadline; what the PLC was told
-stays as it was.
+restarts; of a trigger that nobody saw, the moment of its decision). A later event of the same part
+adds what came after its deadline; what the PLC was told stays as it was.
 
 A file that is damaged or of another version is moved aside, never deleted, and a new one begun.
 """
@@ -100,7 +100,8 @@ CREATE TABLE events (
  detail TEXT NOT NULL,
  archive TEXT,
  {stages},
- UNIQUE (run_id, station, trigger_id, fired_ns)
+ epoch_ns INTEGER GENERATED ALWAYS AS (coalesce(nullif(fired_ns, 0), decided_ns)) VIRTUAL,
+ UNIQUE (run_id, station, trigger_id, epoch_ns)
 );
 CREATE INDEX events_by_time ON events (recorded_utc);
 CREATE INDEX events_by_archive ON events (archive) WHERE archive IS NOT NULL;
@@ -120,6 +121,8 @@ def _upsert() -> str:
     filled = [f"{name} = coalesce(nullif({name}, 0), excluded.{name})" for name in STAMP_COLUMNS]
     changes = ", ".join(
         [
+            "verdict = coalesce(nullif(verdict, 'NONE'), excluded.verdict)",
+            "reason = CASE WHEN verdict = 'NONE' THEN excluded.reason ELSE reason END",
             "judged = coalesce(nullif(excluded.judged, ''), judged)",
             *filled,
             "batch = max(batch, excluded.batch)",
@@ -131,7 +134,7 @@ def _upsert() -> str:
     places = ", ".join("?" * len(COLUMNS))
     return (
         f"INSERT INTO events ({', '.join(COLUMNS)}) VALUES ({places})"  # noqa: S608 - our names
-        f" ON CONFLICT (run_id, station, trigger_id, fired_ns) DO UPDATE SET {changes}"
+        f" ON CONFLICT (run_id, station, trigger_id, epoch_ns) DO UPDATE SET {changes}"
     )
 
 

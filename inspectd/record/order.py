@@ -16,30 +16,24 @@ NAMED_MAX = 20
 _WRAP = 1 << 32
 
 
-def order_of(parts: Iterable[Part], *, has_plc: bool) -> dict[str, Any]:
+def order_of(parts: Iterable[Part]) -> dict[str, Any]:
     """Look at the parts of one station in the order in which their verdicts left.
 
     Args:
-        parts: In the order of the record.
-        has_plc: Whether verdicts leave for a PLC; without one none is ever confirmed.
+        parts: In any order; a restarted record process may have got events in another one.
 
     Returns:
         `missing`: ids that were passed over; `repeated`: ids that came twice in a row;
-        `stepped_back`: ids that came after a later one (a PLC that restarted does that, too);
-        `sent_out_of_order`: verdicts that left before that of an earlier trigger;
+        `stepped_back`: ids that left after a later one (a PLC that restarted does that, too);
         `never_sent`: verdicts that no PLC confirmed. `is_complete` when all are empty.
     """
     found = _Findings()
     previous: Part | None = None
-    sent_ns = 0
-    for part in parts:
+    for part in sorted(parts, key=lambda one: one.sent_ns or one.decided_ns):
         if previous is not None:
             found.step(previous.trigger_id, part.trigger_id)
-        if has_plc and part.sent_ns == 0:
+        if part.sent_ns == 0:
             found.never_sent.append(part.trigger_id)
-        elif 0 < part.sent_ns < sent_ns:
-            found.sent_out_of_order.append(part.trigger_id)
-        sent_ns = max(sent_ns, part.sent_ns)
         previous = part
     return found.as_dict()
 
@@ -52,7 +46,6 @@ class _Findings:
         self.missing_count = 0
         self.repeated: list[int] = []
         self.stepped_back: list[int] = []
-        self.sent_out_of_order: list[int] = []
         self.never_sent: list[int] = []
 
     def step(self, previous: int, this: int) -> None:
@@ -72,7 +65,6 @@ class _Findings:
         kinds = {
             "repeated": self.repeated,
             "stepped_back": self.stepped_back,
-            "sent_out_of_order": self.sent_out_of_order,
             "never_sent": self.never_sent,
         }
         listed = {"missing": {"count": self.missing_count, "ids": self.missing}}

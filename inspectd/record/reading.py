@@ -26,10 +26,12 @@ class Part:
     trigger_id: int
     part_id: str
     verdict: str
+    """What the PLC was told; NONE: a stray, see `is_stray`."""
     reason: str
     judged: str
     deadline_ns: int
     fired_ns: int
+    decided_ns: int
     sent_ns: int
     """0: the verdict never left (no PLC confirmed it)."""
     batch: int
@@ -54,6 +56,11 @@ class Part:
             self.sink_ms,
             self.total_ms,
         )
+
+    @property
+    def is_stray(self) -> bool:
+        """Whether the stages judged a part that the sink does not know (of an earlier life)."""
+        return self.verdict == "NONE"
 
     @property
     def is_late_unmarked(self) -> bool:

@@ -11,7 +11,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Protocol
 
-from inspectd.config.schema import AbsentPlc, Line, Station
+from inspectd.config.schema import Line, Station
 from inspectd.errors import UsageFault
 from inspectd.frame import Role, Verdict
 from inspectd.ports import Counter
@@ -73,14 +73,15 @@ def build_report(
     with closing(Reading(database_path)) as reading:
         run = reading.run(run_id)
         first_utc, last_utc = reading.span_utc(run.run_id)
-        parts = tuple(reading.parts(run.run_id))
+        known = tuple(reading.parts(run.run_id))
+        parts = tuple(part for part in known if not part.is_stray)
         stations = {
             name: _station(name, [part for part in parts if part.station == name], line)
             for name in _names(line, parts)
         }
         for station in _labelled(line):
             detailed = reading.parts(run.run_id, with_detail=True)
-            ours = [part for part in detailed if part.station == station.name]
+            ours = [part for part in detailed if part.station == station.name and not part.is_stray]
             min_score = line.record.detections_min_score if line else 0.0
             stations[station.name].update(_against_labels(ours, station, min_score, evaluate))
     names = [] if line is None else [station.name for station in line.stations]
@@ -92,6 +93,7 @@ def build_report(
         "format": FORMAT,
         "run": {**run._asdict(), "first_utc": first_utc, "last_utc": last_utc},
         **_sums(parts),
+        "strays": len(known) - len(parts),
         "is_complete": all(one["order"]["is_complete"] for one in stations.values()),
         "stations": stations,
         "pixel_copies": pixel_copies(board_rows),
@@ -158,13 +160,9 @@ def _station(name: str, parts: Sequence[Part], line: Line | None) -> dict[str, A
     """Everything of one station that its labels are not needed for."""
     station = _by_name(line, name)
     batches = Tally(part.batch for part in parts if part.batch)
-    if station is None:
-        has_plc = any(part.sent_ns for part in parts)
-    else:
-        has_plc = not isinstance(station.plc, AbsentPlc)
     return {
         **_sums(parts),
-        "order": order_of(parts, has_plc=has_plc),
+        "order": order_of(parts),
         "times_ms": times_ms(parts, budgets_ms(station)),
         "batches": {str(size): batches[size] for size in sorted(batches)},
         "labels": None,

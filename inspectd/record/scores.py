@@ -42,6 +42,8 @@ def scored(
         known = [row for row in rows if row[0] in labels.category_ids]
         foreign += len(rows) - len(known)
         boxes[image_id] = [_as_coco(row, image_id, labels.category_ids) for row in known]
+    if not boxes:
+        return {"error": "no labelled picture was judged as it is"}
     threshold = threshold_of(station.rules)
     flat = [row for rows in boxes.values() for row in rows]
     try:
@@ -68,7 +70,7 @@ def _as_coco(
     return {
         "image_id": image_id,
         "category_id": category_ids[label],
-        "bbox": (x1, y1, x2 - x1, y2 - y1),
+        "bbox": [x1, y1, x2 - x1, y2 - y1],
         "score": score,
     }
 

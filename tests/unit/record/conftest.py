@@ -2,6 +2,7 @@
 
 from collections import Counter as Tally
 from collections.abc import Mapping
+from contextlib import closing
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,8 @@ from inspectd.config.schema import (
 )
 from inspectd.frame import NO_SLOT, Reason, Role, Stamp, Ticket, Verdict
 from inspectd.ports import Context, Counter, Pixels, Tensor
+from inspectd.record.database import FILE_NAME, Database, Run
+from inspectd.record.event import event_of, utc_text
 
 DAY_ONE = datetime(2026, 12, 1, 14, 3, 22, 123456, tzinfo=timezone.utc)
 
@@ -98,6 +101,7 @@ class Desk:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.arena = HeapArena()
+        self.file, self.digest = "", "0123456789ab"
         self.utc = HandClock()
         self.counted: Tally[Counter] = Tally()
         self.said: list[tuple[str, str]] = []
@@ -132,8 +136,8 @@ class Desk:
             models=(Model(name="bottles", path="/nowhere"),),
             stations=(station("cam-1"), station("cam-2")),
             record=Record(**limits),
-            file=str(self.folder / "line.yaml"),
-            digest="0123456789ab",
+            file=self.file,
+            digest=self.digest,
         )
 
     def ticket(self, trigger_id: int, *, picture: bool = False, **fields: Any) -> Ticket:
@@ -154,6 +158,15 @@ class Desk:
             "detail": b'{"image":"a.png","engine":{"digest":"d1"}}',
         }
         return Ticket(**{**values, **fields})
+
+    def recorded(self, *tickets: Ticket, **record: Any) -> Path:
+        """Write the events of parts as one run; answers the database."""
+        line = self.line(**record)
+        with closing(Database(self.folder, self.utc, self.log)) as database:
+            started = utc_text(self.utc())
+            database.begin_run(Run("run-1", line.line, line.file, line.digest, started))
+            database.write([event_of(one, line, "run-1", self.utc()) for one in tickets])
+        return self.folder / FILE_NAME
 
     def _taken(self, trigger_id: int) -> tuple[int, int]:
         loan = self.arena.loan(trigger_id)

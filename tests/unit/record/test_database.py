@@ -103,6 +103,28 @@ def test_a_verdict_after_the_deadline_is_added_to_the_part(desk: Any) -> None:
     assert found == [("LATE", "OK", 4, 3.0, "d1")]
 
 
+def test_a_missed_trigger_is_known_by_the_moment_of_its_decision(desk: Any) -> None:
+    """Nobody saw it fire, and its id may be missed again after the PLC has restarted."""
+    unseen = [
+        desk.ticket(5, fired_ns=moment, verdict=Verdict.FAULT).stamped(Stamp.FIRED, 0)
+        for moment in (10**9, 2 * 10**9, 10**9)
+    ]
+    with closing(opened(desk)) as database:
+        database.write([event(desk, ticket) for ticket in unseen])
+    assert asked(desk, "SELECT count(*) FROM events") == [(2,)]
+
+
+def test_a_stray_becomes_the_part_when_the_sink_tells_of_it(desk: Any) -> None:
+    """Events may be told again, and in another order, to a record that was restarted."""
+    stray = replace(event(desk, desk.ticket(1, verdict=Verdict.NONE)), reason="NONE", judged="NG")
+    with closing(opened(desk)) as database:
+        database.write([stray])
+        database.write([event(desk, desk.ticket(1, verdict=Verdict.LATE))])
+        database.write([stray])
+    found = asked(desk, "SELECT verdict, reason, judged FROM events")
+    assert found == [("LATE", "DEFECT", "NG")]
+
+
 def test_a_damaged_file_is_moved_aside_and_a_new_one_begun(desk: Any) -> None:
     """Never deleted: a person may still want what is in it."""
     desk.folder.mkdir()
