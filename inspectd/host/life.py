@@ -14,14 +14,16 @@ from typing import Any
 
 from inspectd.bus.arena import MemfdArena
 from inspectd.bus.link import Road
+from inspectd.config.schema import Line
 from inspectd.errors import Exit, InspectdError
 from inspectd.frame import Role
 from inspectd.host.board import Board, Row
 from inspectd.host.build import build_step
 from inspectd.host.log import make_log
 from inspectd.host.manifest import Manifest
+from inspectd.host.orphans import ORPHANED_AFTER_NS
 from inspectd.host.patience import PATIENCE
-from inspectd.host.post import Post, receivers
+from inspectd.host.post import News, Post, receivers
 from inspectd.host.stage import Stage
 from inspectd.ports import Context
 
@@ -76,7 +78,7 @@ def _work(
         to = receivers(role, station, len(manifest.line.stations))
         outboxes = {member: road.outbox(*member) for member in to}
         record = board.row(Role.RECORD, -1)
-        post = Post(role, outboxes, arenas, row.count, lambda: record.restarts)
+        post = Post(role, outboxes, arenas, row.count, _news_of(record))
         context = _context(manifest, board, row, arenas, log)
         step = build_step(role, manifest.line, station, context, manifest.steps)
         try:
@@ -90,6 +92,7 @@ def _work(
                 is_told_to_stop=lambda: bool(told),
                 log=log,
                 part_limit=manifest.part_limit,
+                orphaned_after_ns=_orphaned_after_ns(role, manifest.line),
             )
             ended = stage.run(int(PATIENCE[role].drain_s * 1e9))
             is_clean = True
@@ -127,7 +130,7 @@ def _context(
     arenas: Mapping[int, MemfdArena],
     log: Callable[..., None],
 ) -> Context:
-    extra: dict[str, Any] = {}
+    extra: dict[str, Any] = {"epoch_ns": manifest.epoch_ns}
     station = row.member[1]
     if station in manifest.plc_ports:
         extra["plc_port"] = manifest.plc_ports[station]
@@ -143,6 +146,19 @@ def _context(
         run_id=manifest.run_id,
         extra=extra,
     )
+
+
+def _news_of(record: Row) -> Callable[[], News]:
+    """How to ask after the record."""
+    return lambda: News(record.restarts, record.state().is_ready(time.monotonic_ns()))
+
+
+def _orphaned_after_ns(role: Role, line: Line) -> int:
+    """How long a slot may wait for its ticket; those for the record wait for the verdict to leave."""
+    if role is not Role.RECORD:
+        return ORPHANED_AFTER_NS
+    longest_ms = max(station.deadline_ms for station in line.stations)
+    return 10 * ORPHANED_AFTER_NS + int(longest_ms * 1e6)
 
 
 def _set_priority(role: Role, log: Callable[..., None]) -> None:
