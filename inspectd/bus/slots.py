@@ -1,10 +1,12 @@
 """The life of a slot of frame memory, as a table.
 
-    NOBODY --loan--> CAMERA --> GATE --> INFER --> JUDGE --> SINK --> RECORD --release--> NOBODY
-                        |         |        |                  ^
-                        '---------+--------+------------------'   (decided early)
+    NOBODY --loan--> CAMERA --> GATE --> INFER --> JUDGE --> RECORD --release--> NOBODY
+                        |         |        |                   ^
+                        '---------+--------+-------------------'   (decided early)
 
-Any owner may release; the supervisor does it for an owner that died (reclaim). The state of a slot
+Whoever decides a part gives its picture to the record or frees it; the ticket passes through the
+sink, which holds no pictures: how long it waits for a PLC must not depend on memory. Any owner may
+release; the supervisor does it for an owner that died (reclaim). The state of a slot
 is one 64-bit word: the owner in the lowest byte, the generation above it. The generation counts
 the loans of the slot, so that a ticket about an earlier picture never matches. Functions take a
 word and answer the next one, or None where the word is not what the caller believes (the slot was
@@ -38,11 +40,10 @@ _OWNER_MASK = (1 << _OWNER_BITS) - 1
 NEXT_OWNERS: Mapping[Role, frozenset[Role]] = MappingProxyType(
     {
         Role.NOBODY: frozenset({Role.CAMERA}),
-        Role.CAMERA: frozenset({Role.NOBODY, Role.GATE, Role.SINK}),
-        Role.GATE: frozenset({Role.NOBODY, Role.INFER, Role.SINK}),
-        Role.INFER: frozenset({Role.NOBODY, Role.JUDGE, Role.SINK}),
-        Role.JUDGE: frozenset({Role.NOBODY, Role.SINK}),
-        Role.SINK: frozenset({Role.NOBODY, Role.RECORD}),
+        Role.CAMERA: frozenset({Role.NOBODY, Role.GATE, Role.RECORD}),
+        Role.GATE: frozenset({Role.NOBODY, Role.INFER, Role.RECORD}),
+        Role.INFER: frozenset({Role.NOBODY, Role.JUDGE, Role.RECORD}),
+        Role.JUDGE: frozenset({Role.NOBODY, Role.RECORD}),
         Role.RECORD: frozenset({Role.NOBODY}),
     }
 )

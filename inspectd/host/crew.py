@@ -158,7 +158,7 @@ class Crew:
     def _reclaim(self, member: Member) -> None:
         """Free the slots of the dead, and tell each part's sink that it is lost.
 
-        Parts that the record held have had their verdict: only their pictures are lost.
+        A part whose picture the record owned has a verdict: only its picture is lost.
         """
         role, station = member
         for index, arena in enumerate(self._arenas):

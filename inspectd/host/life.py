@@ -154,7 +154,7 @@ def _news_of(record: Row) -> Callable[[], News]:
 
 
 def _orphaned_after_ns(role: Role, line: Line) -> int:
-    """How long a slot may wait for its ticket; those for the record wait for the verdict to leave."""
+    """How long a slot may wait for its ticket; the record's wait until the verdict has left."""
     if role is not Role.RECORD:
         return ORPHANED_AFTER_NS
     longest_ms = max(station.deadline_ms for station in line.stations)

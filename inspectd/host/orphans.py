@@ -12,7 +12,8 @@ from typing import NamedTuple
 __all__ = ["ORPHANED_AFTER_NS", "Orphans", "Place"]
 
 ORPHANED_AFTER_NS = 2_000_000_000
-"""A message on its way takes far less, and one that comes still later is stale, which is safe."""
+"""A message on its way takes far less, and one that comes still later is stale, which is safe. To
+the record it is the sink that sends, when the part's verdict has left: see `inspectd.host.life`."""
 
 
 class Place(NamedTuple):
@@ -26,8 +27,9 @@ class Place(NamedTuple):
 class Orphans:
     """The tickets received and the slots owned, compared."""
 
-    def __init__(self) -> None:
-        """Know of nothing yet."""
+    def __init__(self, after_ns: int = ORPHANED_AFTER_NS) -> None:
+        """Know of nothing yet; `after_ns`: how long a ticket may be on its way."""
+        self._after_ns = after_ns
         self._received: set[Place] = set()
         self._suspects: dict[Place, int] = {}
 
@@ -36,7 +38,7 @@ class Orphans:
         self._received.add(place)
 
     def sweep(self, owned: Iterable[Place], now_ns: int) -> list[Place]:
-        """Answer the places to free: owned for `ORPHANED_AFTER_NS` and never received.
+        """Answer the places to free: owned for `after_ns` and never received.
 
         `owned` is everything that this process owns now. Call it only when the inbox is empty:
         tickets that wait there are no orphans.
@@ -45,7 +47,7 @@ class Orphans:
         self._received &= owned
         unknown = owned - self._received
         self._suspects = {place: self._suspects.get(place, now_ns) for place in unknown}
-        orphans = [p for p, since in self._suspects.items() if now_ns - since >= ORPHANED_AFTER_NS]
+        orphans = [p for p, since in self._suspects.items() if now_ns - since >= self._after_ns]
         for place in orphans:
             del self._suspects[place]
         return sorted(orphans)

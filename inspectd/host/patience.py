@@ -43,6 +43,6 @@ PATIENCE: Mapping[Role, Patience] = MappingProxyType(
         ),  # loads and tests models
         Role.JUDGE: Patience(),
         Role.SINK: Patience(drain_s=5),
-        Role.RECORD: Patience(busy_s=5, kill_s=60, drain_s=30),  # waits for disks
+        Role.RECORD: Patience(kill_s=60, drain_s=30),  # waits for disks
     }
 )

@@ -7,6 +7,7 @@ part becomes FAULT (queue full) at once, and its slot is free again. Nothing her
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 from inspectd.bus.link import Sender
 from inspectd.frame import NO_SLOT, Kind, Reason, Role, Ticket, Verdict
@@ -15,7 +16,7 @@ from inspectd.host.journey import JOURNEY, LINE_WIDE
 from inspectd.host.resend import Resend
 from inspectd.ports import Arena, Counter, Out
 
-__all__ = ["WAITING_MAX", "Post", "receivers"]
+__all__ = ["RETRIES_PER_TURN", "WAITING_MAX", "News", "Post", "receivers"]
 
 WAITING_MAX = 10_000
 """Messages kept per receiver that does not take them: at 5 parts a second half an hour, and some
@@ -37,6 +38,14 @@ def receivers(role: Role, station: int, stations: int) -> tuple[Member, ...]:
     )
 
 
+class News(NamedTuple):
+    """How the record is."""
+
+    restarts: int
+    is_ready: bool
+    """When it is not, pictures must not wait for it: the camera needs the slots."""
+
+
 class Post:
     """The sending side of one process."""
 
@@ -46,7 +55,7 @@ class Post:
         outboxes: Mapping[Member, Sender],
         arenas: Mapping[int, Arena],
         count: Callable[[Counter, int], None],
-        record_restarts: Callable[[], int],
+        ask_after_record: Callable[[], News],
     ) -> None:
         """Serve the process `role`.
 
@@ -55,14 +64,14 @@ class Post:
             outboxes: as `receivers` names them.
             arenas: by station; to take a slot back whose message did not leave.
             count: adds to this process's counters.
-            record_restarts: how often the record was restarted.
+            ask_after_record: how the record is.
         """
         self._role = role
         self._legs = frozenset((leg.receiver, leg.kind) for leg in JOURNEY if leg.sender is role)
         self._outboxes = outboxes
         self._arenas = arenas
         self._count = count
-        self._record_restarts = record_restarts
+        self._ask_after_record = ask_after_record
         self._resend = Resend()
         self._waiting: dict[Member, deque[tuple[Kind, Ticket]]] = {m: deque() for m in outboxes}
 
@@ -83,7 +92,7 @@ class Post:
 
     def retry(self) -> None:
         """Send what waits, as far as the queues take it, and not all at once."""
-        again = self._resend.after_restart(self._record_restarts())
+        again = self._resend.after_restart(self._ask_after_record().restarts)
         if again:
             self._waiting[_RECORD].extendleft((Kind.EVENT, event) for event in reversed(again))
         for member, waiting in self._waiting.items():
@@ -99,7 +108,7 @@ class Post:
     def _send(self, out: Out, now_ns: int, own: list[Ticket]) -> None:
         member = (out.to, -1 if out.to in LINE_WIDE else out.ticket.station)
         if out.kind is Kind.EVENT:
-            self._resend.told(out.ticket, now_ns)
+            out = self._as_event(out, now_ns)
         if not self._waiting[member] and self._outboxes[member].send(out.kind, out.ticket):
             return
         self._count(Counter.SEND_FAILED, 1)
@@ -112,6 +121,14 @@ class Post:
             own.append(verdict)
         else:
             self._send(Out(Role.SINK, Kind.VERDICT, verdict), now_ns, own)
+
+    def _as_event(self, out: Out, now_ns: int) -> Out:
+        """Remember an event; while the record does not move, its picture is let go."""
+        self._resend.told(out.ticket, now_ns)
+        if out.ticket.slot == NO_SLOT or self._ask_after_record().is_ready:
+            return out
+        self._count(Counter.ARCHIVE_SKIPPED, 1)
+        return out._replace(ticket=self._without_slot(out))
 
     def _without_slot(self, out: Out) -> Ticket:
         """Free the slot of a message that did not leave; its new owner has not heard of it."""

@@ -13,7 +13,7 @@ from typing import Protocol
 from inspectd.errors import WireMismatch
 from inspectd.frame import NO_SLOT, Kind, Role, Ticket
 from inspectd.host.board import Row
-from inspectd.host.orphans import Orphans, Place
+from inspectd.host.orphans import ORPHANED_AFTER_NS, Orphans, Place
 from inspectd.host.patience import TURN_NS
 from inspectd.host.post import Post
 from inspectd.ports import Counter, Out, Status, Step
@@ -72,6 +72,7 @@ class Stage:
         is_told_to_stop: Callable[[], bool],
         log: Callable[..., None],
         part_limit: int = 0,
+        orphaned_after_ns: int = ORPHANED_AFTER_NS,
     ) -> None:
         """Tie a step to its surroundings; nothing happens before `run`."""
         self._step, self._inbox, self._post, self._row = step, inbox, post, row
@@ -79,7 +80,7 @@ class Stage:
         self._is_told_to_stop = is_told_to_stop
         self._role, self._station = row.member
         self._tells_done = part_limit > 0 and self._role is Role.SINK
-        self._orphans = Orphans()
+        self._orphans = Orphans(orphaned_after_ns)
         self._next_sweep_ns = 0
         self._is_stopping = False
         self._heard_ns = 0

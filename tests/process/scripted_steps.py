@@ -39,7 +39,8 @@ class _Passing:
 
     def feed(self, kind: Kind, ticket: Ticket, now_ns: int) -> Sequence[Out]:
         arena = self.context.arenas[ticket.station]
-        if not arena.hand_over(ticket.slot, ticket.generation, self.role, self.to):
+        owner = Role.RECORD if self.to is Role.SINK else self.to
+        if not arena.hand_over(ticket.slot, ticket.generation, self.role, owner):
             self.context.count(Counter.STALE, 1)
             return ()
         self.context.count(Counter.FRAMES, 1)
@@ -130,8 +131,7 @@ class _Sink(_Passing):
             self.open[ticket.trigger_id] = now_ns + _DEADLINE_NS
             return ()
         if ticket.trigger_id not in self.open:
-            self.context.arenas[ticket.station].release(ticket.slot, ticket.generation, Role.SINK)
-            return ()
+            return (Out(Role.RECORD, Kind.EVENT, ticket),)
         if kind is Kind.LOST:
             ticket = ticket.decided(Verdict.FAULT, Reason.PROCESS_LOST, now_ns)
         return self._tell(ticket)
@@ -150,11 +150,6 @@ class _Sink(_Passing):
             + "\n"
         )
         self.file.flush()
-        arena = self.context.arenas[ticket.station]
-        if ticket.slot != NO_SLOT and not self.context.is_ready(Role.RECORD, -1):
-            arena.release(ticket.slot, ticket.generation, Role.SINK)
-        else:
-            arena.hand_over(ticket.slot, ticket.generation, Role.SINK, Role.RECORD)
         return (Out(Role.RECORD, Kind.EVENT, ticket),)
 
     def wake_at_ns(self) -> int | None:

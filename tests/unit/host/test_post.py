@@ -6,7 +6,7 @@ from inspectd.bus.arena import Geometry, MemfdArena
 from inspectd.frame import NO_SLOT, Kind, Reason, Role, Ticket, Verdict
 from inspectd.host.board import Member, members
 from inspectd.host.journey import JOURNEY
-from inspectd.host.post import RETRIES_PER_TURN, WAITING_MAX, Post, receivers
+from inspectd.host.post import RETRIES_PER_TURN, WAITING_MAX, News, Post, receivers
 from inspectd.ports import Counter, Out
 
 
@@ -30,13 +30,13 @@ class _World:
 
     def __init__(self, role: Role, full: tuple[Role, ...] = ()) -> None:
         self.counts: dict[Counter, int] = {}
-        self.restarts = 0
+        self.record = News(0, is_ready=True)
         self.arena = MemfdArena.create(Geometry(2, (16, 16), (1, 16, 16), 64), "test")
         self.boxes: dict[Member, _Box] = {
             member: _Box(0 if member[0] in full else 1_000_000)
             for member in receivers(role, -1 if role is Role.INFER else 0, 1)
         }
-        self.post = Post(role, self.boxes, {0: self.arena}, self._count, lambda: self.restarts)
+        self.post = Post(role, self.boxes, {0: self.arena}, self._count, lambda: self.record)
 
     def _count(self, counter: Counter, number: int) -> None:
         self.counts[counter] = self.counts.get(counter, 0) + number
@@ -102,13 +102,22 @@ def test_a_verdict_that_cannot_leave_waits_in_order() -> None:
 def test_an_event_that_waits_gives_up_its_picture() -> None:
     """A record that is away must not keep the camera from its slots."""
     world = _World(Role.SINK, full=(Role.RECORD,))
-    ticket = world.frame(Role.SINK)
-    world.arena.hand_over(ticket.slot, ticket.generation, Role.SINK, Role.RECORD)
+    ticket = world.frame(Role.RECORD)
     world.post.send([Out(Role.RECORD, Kind.EVENT, ticket)], 0)
     assert not world.arena.owned(Role.RECORD)
     world.to(Role.RECORD).room = 1
     world.post.retry()
     assert world.to(Role.RECORD).sent[0][1].slot == NO_SLOT
+
+
+def test_a_record_that_does_not_move_gets_no_pictures() -> None:
+    """Its events wait in its queue, but the camera has the slots."""
+    world = _World(Role.SINK)
+    world.record = News(0, is_ready=False)
+    world.post.send([Out(Role.RECORD, Kind.EVENT, world.frame(Role.RECORD))], 0)
+    assert world.to(Role.RECORD).sent[0][1].slot == NO_SLOT
+    assert not world.arena.owned(Role.RECORD)
+    assert world.counts == {Counter.ARCHIVE_SKIPPED: 1}
 
 
 def test_the_sink_hears_of_its_own_fire_that_could_not_leave() -> None:
@@ -134,7 +143,7 @@ def test_a_restarted_record_is_told_again_in_bites() -> None:
     for i in range(100):
         world.post.send([Out(Role.RECORD, Kind.EVENT, Ticket(0, i))], i)
     world.to(Role.RECORD).sent.clear()
-    world.restarts = 1
+    world.record = News(1, is_ready=True)
     world.post.retry()
     assert len(world.to(Role.RECORD).sent) == RETRIES_PER_TURN
     world.post.retry()

@@ -1,6 +1,6 @@
 """The loop that every process runs, with a clock of the test."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -11,7 +11,7 @@ from inspectd.frame import Kind, Role, Ticket
 from inspectd.host.board import Board, Row
 from inspectd.host.orphans import ORPHANED_AFTER_NS
 from inspectd.host.patience import TURN_NS
-from inspectd.host.post import Post, receivers
+from inspectd.host.post import News, Post, receivers
 from inspectd.host.stage import MESSAGES_PER_TURN, Stage
 from inspectd.ports import Counter, Out, Status
 
@@ -63,16 +63,22 @@ class _Step:
         self.wake_at: int | None = None
         self.held = 0
         self.sick = ""
-        self.answer: Sequence[Out] = ()
+        self.calls: list[str] = []
+        self.status: Callable[[], Status] = lambda: Status.ABSENT
+        self.seen: list[Status] = []
+        """What the board said of this process at each feed."""
 
     def feed(self, kind: Kind, ticket: Ticket, now_ns: int) -> Sequence[Out]:
+        self.calls.append("feed")
+        self.seen.append(self.status())
         self.fed.append((kind, ticket.trigger_id))
-        return self.answer
+        return ()
 
     def wake_at_ns(self) -> int | None:
         return self.wake_at
 
     def wake(self, now_ns: int) -> Sequence[Out]:
+        self.calls.append("wake")
         self.woken.append(now_ns)
         self.wake_at = None
         self.held = 0
@@ -105,7 +111,9 @@ class _World:
         self.told = False
         self.logged: list[str] = []
         boxes = {member: _Sent() for member in receivers(role, 0, 1)}
-        self.post = Post(role, boxes, {0: self.arena}, self.row.count, lambda: 0)
+        self.post = Post(
+            role, boxes, {0: self.arena}, self.row.count, lambda: News(0, is_ready=True)
+        )
         self.stage = Stage(
             step=self.step,
             inbox=self.inbox,
@@ -166,16 +174,9 @@ def test_a_flood_of_messages_does_not_hold_up_the_step(world: _World) -> None:
     for i in range(3 * MESSAGES_PER_TURN):
         world.inbox.coming.append((world.clock.now, (Kind.FRAME, Ticket(0, i))))
     world.step.wake_at = world.clock.now
-    fed_before: list[int] = []
-    world.step.wake = (
-        lambda _now: (  # type: ignore[method-assign]
-            fed_before.append(len(world.step.fed)),
-            setattr(world.step, "wake_at", None),
-        )[:0]
-    )
     world.stop_at(1)
     world.stage.run(10**9)
-    assert fed_before == [MESSAGES_PER_TURN]
+    assert world.step.calls.index("wake") == MESSAGES_PER_TURN
 
 
 def test_an_idle_process_shows_that_it_moves(world: _World) -> None:
@@ -258,14 +259,9 @@ def test_a_sink_says_done_when_all_parts_of_the_run_are_told() -> None:
     """The supervisor ends the run by it; without a limit nobody is ever done."""
     for part_limit, status in ((5, Status.DONE), (0, Status.READY)):
         world = _World(Role.SINK, part_limit)
-        seen: list[Status] = []
+        world.step.status = lambda row=world.row: row.state().status  # type: ignore[misc]
         world.inbox.coming.append((world.clock.now + 150 * _MS, (Kind.TRIGGER, Ticket(0, 1))))
-        world.step.feed = (
-            lambda *_, world=world, seen=seen: (  # type: ignore[method-assign,misc]
-                seen.append(world.row.state().status),
-            )[:0]
-        )
         world.stop_at(200)
         world.stage.run(10**9)
-        assert seen == [status]
+        assert world.step.seen == [status]
         world.close()
