@@ -5,6 +5,7 @@
     |- StationFaults              a station file is wrong: all of its faults at once (exit 2)
     |- ModelFault                 a model directory is wrong: which file, which key (exit 2)
     |- EngineRefused              a model may not judge parts (self-test, device, precision)
+    |- EngineFault                one run of a model failed: its parts have no verdict
     |- FrameFault                 a picture cannot be used: missing, unreadable, of another size
     |- PlcFault                   the PLC did not answer, or answered something else than was asked
     |- WireMismatch               a message is not ours, or of another version
@@ -20,6 +21,7 @@ from enum import IntEnum
 
 __all__ = [
     "ArenaFault",
+    "EngineFault",
     "EngineRefused",
     "Exit",
     "FrameFault",
@@ -106,6 +108,15 @@ class EngineRefused(InspectdError):
         """Keep the parts; the message reads `model MODEL: what; remedy`."""
         super().__init__(f"model {model}: {what}; {remedy}")
         self.model, self.what, self.remedy = model, what, remedy
+
+
+class EngineFault(InspectdError):
+    """Raised by an engine for one run that failed; the parts of the batch become FAULT."""
+
+    def __init__(self, model: str, what: str) -> None:
+        """Keep the parts; the remedy is the supervisor's: three in a row restart the process."""
+        super().__init__(f"model {model}: a run failed: {what}; look at the log of the process")
+        self.model, self.what = model, what
 
 
 class FrameFault(InspectdError):
