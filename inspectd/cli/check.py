@@ -6,11 +6,12 @@ import sys
 from inspectd.config.load import ExtraCheck, load
 from inspectd.config.schema import Line
 from inspectd.errors import Exit, StationFaults
+from inspectd.model import checks
 
 __all__ = ["EXTRA_CHECKS", "add_arguments", "load_checked", "run"]
 
-EXTRA_CHECKS: tuple[ExtraCheck, ...] = ()
-"""Checks of later floors; each answers faults by key, their places are filled in."""
+EXTRA_CHECKS: tuple[ExtraCheck, ...] = (checks.check,)
+"""Checks of higher floors, made when the file itself is right."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -17,6 +17,8 @@ from inspectd.config.schema import (
 
 __all__ = ["DISK_RULES"]
 
+_OPENVINO = ("cpu", "openvino")
+
 
 def model_folder_exists(model: Model) -> Iterator[Complaint]:
     """`path` of a model is a folder."""
@@ -61,7 +63,7 @@ def record_can_be_a_folder(record: Record) -> Iterator[Complaint]:
 def openvino_has_its_format(line: Line) -> Iterator[Complaint]:
     """`backend: openvino` finds a `.pdmodel` file in the folder of every model."""
     engine = line.engine
-    if not isinstance(engine, PaddleEngine) or engine.backend != "openvino":
+    if not isinstance(engine, PaddleEngine) or (engine.device, engine.backend) != _OPENVINO:
         return
     for index, model in enumerate(line.models):
         folder = Path(model.path)

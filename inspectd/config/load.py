@@ -18,7 +18,7 @@ from inspectd.config.complaint import CrossRule
 from inspectd.config.crossrules import RULES
 from inspectd.config.derive import line_shape
 from inspectd.config.diskrules import DISK_RULES
-from inspectd.config.nodes import WHOLE_FILE, below
+from inspectd.config.nodes import WHOLE_FILE
 from inspectd.config.parse import parse
 from inspectd.config.reading import Positions, Reading
 from inspectd.config.schema import Line
@@ -29,9 +29,9 @@ __all__ = ["LARGEST_BYTES", "ExtraCheck", "digest_of", "line_of", "load", "load_
 LARGEST_BYTES = 1024 * 1024
 """A station file is a few kilobytes; what is larger is some other file."""
 
-ExtraCheck: TypeAlias = Callable[[Line], Sequence[StationFault]]
-"""A check of a later floor (e.g. what the model says). It knows keys, not places: it answers faults
-with line 0, and gets them back with file, line and column of their key."""
+ExtraCheck: TypeAlias = Callable[[Line], Iterable[tuple[str, str]]]
+"""A check of a higher floor, e.g. what the models say of the line: it answers (dotted key, what is
+wrong and its remedy); the loader knows the places."""
 
 
 def load(
@@ -42,7 +42,7 @@ def load(
     Args:
         path: The file.
         must_exist: Whether the files and folders that it names must be there.
-        extra: Checks of later floors, made when everything else is right.
+        extra: Checks of higher floors, made when everything else is right.
 
     Raises:
         StationFaults: With every fault, in file order.
@@ -56,9 +56,13 @@ def load_with_positions(
     """Read a station file, and keep where its keys stand; see `load`."""
     file = os.fspath(path)
     line, positions = line_of(_bytes_of(file), file, must_exist=must_exist)
-    found = [_placed(fault, file, positions) for check in extra for fault in check(line)]
-    if found:
-        raise StationFaults(_in_file_order(found))
+    faults = [
+        StationFault(file, *positions.of(key), key, what)
+        for check in extra
+        for key, what in check(line)
+    ]
+    if faults:
+        raise StationFaults(_in_file_order(faults))
     return line, positions
 
 
@@ -97,17 +101,9 @@ def _complaints(
             if not isinstance(built, cls):
                 continue
             for complaint in rule(built):
-                at = below(key, complaint.key) if complaint.key else key
+                at = ".".join(part for part in (key, complaint.key) if part)
                 place = positions.of(at)
                 yield StationFault(reading.file, *place, at, complaint.what)
-
-
-def _placed(fault: StationFault, file: str, positions: Positions) -> StationFault:
-    """Give a fault without a line the place of its key."""
-    if fault.line:
-        return fault
-    place = positions.of(fault.key)
-    return replace(fault, file=file, line=place.line, column=place.column)
 
 
 def _in_file_order(faults: Iterable[StationFault]) -> tuple[StationFault, ...]:

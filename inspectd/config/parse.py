@@ -55,9 +55,9 @@ def parse(text: str, file: str) -> tuple[Node | None, list[StationFault]]:
         place = _place_of(loader)
         what = "an escape in a quoted text is no character of Unicode; correct it"
         return None, [*composer.faults, composer.fault(place, what)]
-    if composer.root is None and not composer.faults:
+    if _says_nothing(composer.root) and not composer.faults:
         what = "the file says nothing; start from `stations/example.yaml`"
-        composer.faults.append(composer.fault(Place(1, 1), what))
+        return None, [composer.fault(Place(1, 1), what)]
     return composer.root, composer.faults
 
 
@@ -192,9 +192,15 @@ class _Composer:
 
 def _at_key(node: Node, key_place: Place) -> Node:
     """Let a value that is not there be found at its key."""
-    if isinstance(node, Scalar) and node.sort is Sort.NOTHING and node.text == "":
+    if isinstance(node, Scalar) and _says_nothing(node):
         return Scalar(key_place, node.text, node.sort, node.value)
     return node
+
+
+def _says_nothing(node: Node | None) -> bool:
+    return node is None or (
+        isinstance(node, Scalar) and node.sort is Sort.NOTHING and node.text == ""
+    )
 
 
 def _place(event: yaml.Event) -> Place:

@@ -1,0 +1,94 @@
+"""The station files of the repository load, and the example explains every key."""
+
+import dataclasses
+import itertools
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspectd.config import schema
+from inspectd.config.load import line_of, load
+from inspectd.config.reading import Positions
+from inspectd.config.schema import Line
+
+STATIONS = Path(__file__).parents[3] / "stations"
+EXAMPLE = STATIONS / "example.yaml"
+
+
+def with_scripted_engine(text: str) -> str:
+    """Take the comment signs off the alternative engine, and the active one out."""
+    without = re.sub(r"^engine:\n(?:  .*\n)+", "", text, flags=re.MULTILINE)
+    return re.sub(r"^# (engine:\n|  (?:\w+: |# ))", r"\1", without, flags=re.MULTILINE)
+
+
+def keys_of(value: Any, at: str, positions: Positions) -> set[tuple[str, str]]:
+    """Class and key of everything that stands in the file itself (defaults left out)."""
+    found: set[tuple[str, str]] = set()
+    if isinstance(value, tuple):
+        for index, one in enumerate(value):
+            found |= keys_of(one, f"{at}[{index}]", positions)
+    if dataclasses.is_dataclass(value):
+        for field in dataclasses.fields(value):
+            key = f"{at}.{field.name}" if at else field.name
+            if key in positions.places:
+                found.add((type(value).__name__, field.name))
+            found |= keys_of(getattr(value, field.name), key, positions)
+    return found
+
+
+def keys_of_the_schema() -> set[tuple[str, str]]:
+    """Class and key of everything that a station file may say."""
+    return {
+        (cls.__name__, field.name)
+        for cls in vars(schema).values()
+        if isinstance(cls, type) and dataclasses.is_dataclass(cls)
+        for field in dataclasses.fields(cls)
+        if not field.metadata["by_loader"]
+    }
+
+
+@pytest.mark.parametrize("path", sorted(STATIONS.glob("*.yaml")), ids=lambda path: str(path.name))
+def test_every_station_file_of_the_repository_loads(path: Path) -> None:
+    """They are examples; pictures that are not shipped may be missing."""
+    assert isinstance(load(path, must_exist=False), Line)
+
+
+def test_the_example_shows_every_key() -> None:
+    """Every key of every class of the schema stands in the example, and no other loads."""
+    text = EXAMPLE.read_text(encoding="utf-8")
+    shown: set[tuple[str, str]] = set()
+    for one in (text, with_scripted_engine(text)):
+        line, positions = line_of(one.encode(), str(EXAMPLE), must_exist=False)
+        shown |= keys_of(line, "", positions)
+    assert keys_of_the_schema() - shown == set()
+    assert shown - keys_of_the_schema() == set()
+
+
+def test_the_example_explains_every_key_once() -> None:
+    """The first time a key of a class comes, a remark stands above it or above its group."""
+    rows = EXAMPLE.read_text(encoding="utf-8").splitlines()
+    names = {name for _, name in keys_of_the_schema()}
+    explained = set()
+    for above, row in itertools.pairwise(rows):
+        key = re.match(r"(?:# )? *(?:- )?(\w+):", row)
+        if key and above.lstrip("# ").strip() and re.match(r"(?:# )? *#", above):
+            explained.add(key[1])
+    assert names - explained <= {"name", "height_px", "path", "folder", "how", "kind"} - explained
+
+
+def test_the_defaults_in_the_example_are_true() -> None:
+    """Where a remark says `Default X`, X is the default of the schema."""
+    text = EXAMPLE.read_text(encoding="utf-8")
+    text = text.split("# Instead,")[0] + with_scripted_engine(text)
+    claims = re.findall(r"Default (-?[\d.]+|\w+)[:.,; ].*\n(?: *#.*\n)*#? *(?:- )?(\w+):", text)
+    defaults: dict[str, set[str]] = {}
+    for cls in vars(schema).values():
+        if isinstance(cls, type) and dataclasses.is_dataclass(cls):
+            for field in dataclasses.fields(cls):
+                defaults.setdefault(field.name, set()).add(str(field.default).removesuffix(".0"))
+    assert len(claims) > 20
+    for value, name in claims:
+        expected = {"empty": "", "true": "True"}.get(value, value.rstrip("."))
+        assert expected in defaults[name], (name, value)
