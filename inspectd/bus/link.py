@@ -23,6 +23,8 @@ QUEUE_MAX = 1024
 frames are limited by slots and never by the queue; small enough that verdicts do not pile up."""
 _LINGER_MS = 1000
 """How long a clean end may take to get the last messages out."""
+_COARSE_MS = 5
+"""From here on a wait may end up to a millisecond early, for the next one to be finer."""
 _RECONNECT_MS = 10
 """A restarted receiver is found so soon again."""
 
@@ -54,19 +56,30 @@ class Inbox:
             self._socket.close()
             raise PortBusy(address, "end the other process of this run first") from error
         self._fd = int(self._socket.getsockopt(zmq.FD))
+        self._next: bytes | None = None
+        """A message taken off the socket and not yet received."""
+        self._is_empty = False
+        """Whether the socket had nothing at the last look."""
+        self._timeout_ms = 0
+        """Its option RCVTIMEO."""
 
     def wait(self, timeout_s: float) -> bool:
-        """Wait for a message; whether one is there. Finer than the milliseconds of `zmq.Poller`.
+        """Wait for a message; whether one is there. It may come back somewhat early without one.
 
-        May answer False before the time is over, when a sender came or went. The descriptor only
-        tells that something happened inside the socket; whether there is a message is asked before
-        every wait, as libzmq's manual of ZMQ_FD demands.
+        Long waits are libzmq's own, in whole milliseconds. Below that, its descriptor is waited
+        for, to the microsecond: that tells only that something happened inside the socket since it
+        was last found empty, so it is waited for only then (libzmq's manual, ZMQ_FD).
         """
-        if self._is_readable():
+        if self._next is not None:
+            return True
+        whole_ms = int(timeout_s * 1000)
+        if whole_ms >= _COARSE_MS:
+            return self._take(whole_ms)
+        if not self._is_empty and self._take(0):
             return True
         if timeout_s > 0:
             select.select((self._fd,), (), (), timeout_s)
-        return self._is_readable()
+        return self._take(0)
 
     def receive(self) -> tuple[Kind, Ticket] | None:
         """Take one message, or answer None when there is none.
@@ -74,18 +87,27 @@ class Inbox:
         Raises:
             WireMismatch: the message is not of this run; it is gone, ask again.
         """
-        try:
-            message = self._socket.recv(zmq.DONTWAIT)
-        except zmq.Again:
+        if self._next is None and (self._is_empty or not self._take(0)):
             return None
-        return wire.decode(message, self._token)
+        message, self._next = self._next, None
+        return wire.decode(message or b"", self._token)
 
     def close(self) -> None:
         """Unbind; messages not received are lost."""
         self._socket.close()
 
-    def _is_readable(self) -> bool:
-        return bool(int(self._socket.getsockopt(zmq.EVENTS)) & zmq.POLLIN)
+    def _take(self, wait_ms: int) -> bool:
+        """Take the next message off the socket; whether there is one."""
+        if wait_ms not in (0, self._timeout_ms):
+            self._socket.setsockopt(zmq.RCVTIMEO, wait_ms)
+            self._timeout_ms = wait_ms
+        try:
+            self._next = self._socket.recv(0 if wait_ms else zmq.DONTWAIT)
+        except zmq.Again:
+            self._is_empty = True
+            return False
+        self._is_empty = False
+        return True
 
 
 class Outbox:

@@ -19,6 +19,7 @@ _tickets = st.builds(
     generation=st.integers(0, 2**56 - 1),
     deadline_ns=_ns,
     verdict=st.sampled_from(Verdict),
+    judged=st.sampled_from(Verdict),
     reason=st.sampled_from(Reason),
     batch=st.integers(0, 64),
     stamps=st.tuples(*[_ns] * len(Stamp)),
