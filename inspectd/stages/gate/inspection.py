@@ -1,5 +1,7 @@
 """All measures that a station asks for, taken of one frame after the other."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from inspectd.config.schema import Frozen, Gate, Region
@@ -75,7 +77,7 @@ class _Views:
         return self._made[region]
 
 
-def first_broken(taken: tuple[Measure, ...]) -> Measure | None:
+def first_broken(taken: Sequence[Measure]) -> Measure | None:
     """Answer the first measure that broke its limit; None: the picture is fit."""
     return next((one for one in taken if one.reason is not Reason.NONE), None)
 
