@@ -27,6 +27,21 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         "recovered": "It answers again.",
         "priority_refused": "The sink may not run with real-time priority; latency will vary more.",
         "simulator_died": "A PLC simulator of this trial ended by itself.",
+        # the engine
+        "model_loaded": "A model is loaded, proved and warm; device and backend as read back.",
+        "engine_fell_back": "The self-test failed (`why`); the slower plain backend judges instead.",
+        "engine_unproven": "The model has no golden outputs; only its own backends were compared.",
+        "engine_failed": "A run of a model failed (`error`); its parts are FAULT.",
+        # the record
+        "record_database_moved_aside": "The database is damaged or of another version; it is kept.",
+        "record_write_failed": "Events cannot be written (`error`); they wait in memory.",
+        "record_writes_again": "Events can be written again, and none was lost meanwhile.",
+        "record_events_lost": "The record ends with so many events that it could not write.",
+        "archive_encode_failed": "A picture cannot be written as a file; its event is kept.",
+        "archive_write_failed": "A picture cannot be written to disk; its event is kept.",
+        "archive_check_failed": "The archive's disk does not answer; nothing was deleted.",
+        "archive_paused": "Space is short: no pictures are kept until the oldest have made room.",
+        "archive_resumed": "There is room for pictures again.",
     }
 )
 """Name of the event -> its meaning. A test compares it with the calls in the tree."""

@@ -89,7 +89,7 @@ def expected(
         detail: Of the part's event: `image` names the picture, `degraded` what was done to it.
         evaluate: The rules.
     """
-    how, erased = _degradation(detail.get("degraded"))
+    how, erased = _degradation(detail.get("degraded", ""))
     if how in _UNFIT:
         return Verdict.UNFIT
     if how == "drop":
@@ -163,7 +163,7 @@ def _wrong(part: Part, detail: Mapping[str, Any], wanted: Verdict) -> dict[str, 
     return {
         "trigger_id": part.trigger_id,
         "image": detail.get("image", ""),
-        "degraded": detail.get("degraded"),
+        "degraded": detail.get("degraded", ""),
         "expected": wanted.name,
         "verdict": part.verdict,
         "reason": part.reason,
@@ -173,12 +173,10 @@ def _wrong(part: Part, detail: Mapping[str, Any], wanted: Verdict) -> dict[str, 
     }
 
 
-def _degradation(value: object) -> tuple[str, str]:
-    """How a picture was made worse, and the class that was erased; both may be empty."""
-    if isinstance(value, dict):
-        return str(value.get("how", "")), str(value.get("label", ""))
-    how, _, label = str(value or "").partition(":")
-    return how, label.strip()
+def _degradation(value: str) -> tuple[str, str]:
+    """How a picture was made worse, and the class that was erased (`erase:Cap`)."""
+    how, _, label = value.partition(":")
+    return how, label
 
 
 def _name(file: str) -> str:

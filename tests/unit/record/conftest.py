@@ -1,16 +1,15 @@
-"""A line on paper, frame memory on the heap, and a wall clock that is set by hand."""
+"""A line on paper, frame memory, and a wall clock that is set by hand."""
 
 from collections import Counter as Tally
-from collections.abc import Mapping
+from collections.abc import Iterator
 from contextlib import closing
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pytest
 
+from inspectd.bus.arena import Geometry, MemfdArena
 from inspectd.config.schema import (
     AbsentPlc,
     Budget,
@@ -24,60 +23,11 @@ from inspectd.config.schema import (
     TimerTrigger,
 )
 from inspectd.frame import NO_SLOT, Reason, Role, Stamp, Ticket, Verdict
-from inspectd.ports import Context, Counter, Pixels, Tensor
+from inspectd.ports import Context, Counter
 from inspectd.record.database import FILE_NAME, Database, Run
 from inspectd.record.event import event_of, utc_text
 
 DAY_ONE = datetime(2026, 12, 1, 14, 3, 22, 123456, tzinfo=timezone.utc)
-
-
-class HeapArena:
-    """A few slots as plain arrays; ownership and generations as `inspectd.ports.Arena` says."""
-
-    def __init__(self, slots: int = 8) -> None:
-        self.owners = [Role.NOBODY] * slots
-        self.generations = [0] * slots
-        self.pictures = [np.full((48, 64, 3), 10 * i, np.uint8) for i in range(slots)]
-
-    def loan(self, trigger_id: int) -> tuple[int, int] | None:
-        """Take the first free slot."""
-        if Role.NOBODY not in self.owners:
-            return None
-        slot = self.owners.index(Role.NOBODY)
-        self.owners[slot] = Role.CAMERA
-        self.generations[slot] += 1
-        return slot, self.generations[slot]
-
-    def holds(self, slot: int, generation: int, role: Role) -> bool:
-        """Whether it is this one's, of this use."""
-        return self.owners[slot] is role and self.generations[slot] == generation
-
-    def hand_over(self, slot: int, generation: int, owner: Role, to: Role) -> bool:
-        """Change the owner, if it is the owner who says so."""
-        if not self.holds(slot, generation, owner):
-            return False
-        self.owners[slot] = to
-        return True
-
-    def release(self, slot: int, generation: int, owner: Role) -> bool:
-        """Nobody's again."""
-        return self.hand_over(slot, generation, owner, Role.NOBODY)
-
-    def frame(self, slot: int) -> Pixels:
-        """The picture itself."""
-        return self.pictures[slot]
-
-    def tensor(self, slot: int) -> Tensor:
-        """Nobody here needs one."""
-        raise NotImplementedError(slot)
-
-    def write_raw(self, slot: int, outputs: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Nobody here has any."""
-        raise NotImplementedError(slot, outputs)
-
-    def read_raw(self, slot: int) -> dict[str, npt.NDArray[Any]]:
-        """Nobody here has any."""
-        raise NotImplementedError(slot)
 
 
 class HandClock:
@@ -100,7 +50,7 @@ class Desk:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.arena = HeapArena()
+        self.arena = MemfdArena.create(Geometry(8, (48, 64, 3), (1, 1, 1), 64), "record-test")
         self.file, self.digest = "", "0123456789ab"
         self.utc = HandClock()
         self.counted: Tally[Counter] = Tally()
@@ -168,10 +118,15 @@ class Desk:
             database.write([event_of(one, line, "run-1", self.utc()) for one in tickets])
         return self.folder / FILE_NAME
 
+    def slots_of(self, role: Role) -> list[int]:
+        """Slots that somebody owns."""
+        return [held.slot for held in self.arena.owned(role)]
+
     def _taken(self, trigger_id: int) -> tuple[int, int]:
         loan = self.arena.loan(trigger_id)
         assert loan is not None
-        self.arena.hand_over(*loan, Role.CAMERA, Role.RECORD)
+        self.arena.hand_over(*loan, Role.CAMERA, Role.GATE)
+        self.arena.hand_over(*loan, Role.GATE, Role.RECORD)
         return loan
 
 
@@ -191,6 +146,8 @@ def station(name: str) -> Station:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
+def desk(tmp_path: Path) -> Iterator[Desk]:
     """An empty folder for the record, and everything around it."""
-    return Desk(tmp_path / "record")
+    made = Desk(tmp_path / "record")
+    yield made
+    made.arena.close()

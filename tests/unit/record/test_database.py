@@ -175,6 +175,7 @@ def test_a_full_disk_is_an_answer_and_loses_nothing(desk: Any) -> None:
     assert asked(desk, "SELECT count(*) FROM events") == [(200,)]
 
 
+@pytest.mark.slow
 def test_another_writer_makes_it_try_again(desk: Any) -> None:
     """Somebody's open transaction delays events, it does not lose them."""
     with closing(opened(desk)) as database:

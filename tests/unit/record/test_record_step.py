@@ -79,7 +79,7 @@ def test_a_rejected_part_leaves_a_picture_with_its_event_beside(desk: Any, make:
     assert picture.shape == (48, 64, 3)
     event = json.loads((desk.folder / path).with_suffix(".json").read_bytes())
     assert (event["archive"], event["detail"]["image"]) == (path, "a.png")
-    assert desk.arena.owners[0] is Role.NOBODY
+    assert desk.slots_of(Role.RECORD) == []
     assert desk.counted[Counter.ARCHIVED] == 1
     assert desk.counted[Counter.PIXEL_COPIES] == 0
 
@@ -89,7 +89,7 @@ def test_the_slot_comes_back_before_anything_is_written(desk: Any, make: Any) ->
     step = make()
     step.feed(Kind.EVENT, desk.ticket(1, picture=True), START_NS)
     step.wake(START_NS)
-    assert desk.arena.owners[0] is Role.NOBODY
+    assert desk.slots_of(Role.RECORD) == []
     assert not (desk.folder / "archive").exists()
 
 
@@ -110,18 +110,18 @@ def test_a_record_that_falls_behind_skips_pictures_not_events(desk: Any, make: A
     step = make()
     for i in range(6):
         step.feed(Kind.EVENT, desk.ticket(i, picture=True), START_NS)
-    assert desk.arena.owners.count(Role.RECORD) == 4
+    assert len(desk.slots_of(Role.RECORD)) == 4
     assert desk.counted[Counter.ARCHIVE_SKIPPED] == 2
     settle(step)
     assert asked(desk, "SELECT count(*), count(archive) FROM events") == [(6, 4)]
-    assert set(desk.arena.owners) == {Role.NOBODY}
+    assert desk.slots_of(Role.RECORD) == []
 
 
 def test_a_full_disk_costs_pictures_but_no_event(desk: Any, make: Any) -> None:
     """Below the free space asked for: the slot is given back at once."""
     step = make(min_free_mb=10**9)
     step.feed(Kind.EVENT, desk.ticket(1, picture=True), START_NS)
-    assert desk.arena.owners[0] is Role.NOBODY
+    assert desk.slots_of(Role.RECORD) == []
     step.wake(START_NS + COMMIT_AFTER_NS)
     assert asked(desk, "SELECT count(*), count(archive) FROM events") == [(1, 0)]
     assert desk.counted[Counter.ARCHIVE_SKIPPED] == 1
@@ -149,9 +149,10 @@ def test_a_slot_reclaimed_while_it_waits_leaves_no_foreign_picture(desk: Any, ma
     settle(step)
     assert asked(desk, "SELECT count(*), count(archive) FROM events") == [(1, 0)]
     assert not (desk.folder / "archive").exists()
-    assert desk.arena.owners[ticket.slot] is Role.CAMERA
+    assert desk.slots_of(Role.CAMERA) == [ticket.slot]
 
 
+@pytest.mark.slow
 def test_a_database_that_refuses_keeps_events_and_lets_pictures_go(desk: Any, make: Any) -> None:
     """Tried again until there is room: then everything is there."""
     step = make()
@@ -162,7 +163,7 @@ def test_a_database_that_refuses_keeps_events_and_lets_pictures_go(desk: Any, ma
         step.wake(START_NS + COMMIT_AFTER_NS)
     assert "1 events wait" in step.trouble()
     assert ("error", "record_write_failed") in desk.said
-    assert set(desk.arena.owners) == {Role.NOBODY}
+    assert desk.slots_of(Role.RECORD) == []
     settle(step, START_NS + COMMIT_AFTER_NS)
     assert not step.trouble()
     assert asked(desk, "SELECT count(*), count(archive) FROM events") == [(1, 0)]
@@ -182,6 +183,7 @@ def test_stopping_finishes_what_is_queued(desk: Any, make: Any) -> None:
     assert asked(desk, "SELECT count(*), count(archive) FROM events") == [(4, 3)]
 
 
+@pytest.mark.slow
 def test_stopping_comes_to_an_end_although_the_disk_refuses(desk: Any, make: Any) -> None:
     """Three more tries; what is lost is counted and said."""
     step = make()
@@ -217,7 +219,7 @@ def test_slots_that_still_wait_are_given_back_at_the_end(desk: Any, make: Any) -
     step = make()
     step.feed(Kind.EVENT, desk.ticket(1, picture=True), START_NS)
     step.close()
-    assert set(desk.arena.owners) == {Role.NOBODY}
+    assert desk.slots_of(Role.RECORD) == []
 
 
 def test_old_pictures_go_while_the_line_runs(desk: Any, make: Any) -> None:

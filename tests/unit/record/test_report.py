@@ -147,14 +147,11 @@ def test_afterwards_nothing_is_said_of_what_only_the_running_line_knew(desk: Any
     [
         pytest.param(Verdict.NG, {"image": SCRATCHED}, "NG", id="a labelled scratch"),
         pytest.param(Verdict.OK, {"image": f"x/{CLEAN}"}, "OK", id="a clean picture"),
-        pytest.param(
-            Verdict.UNFIT, {"image": CLEAN, "degraded": {"how": "blur"}}, "UNFIT", id="blurred"
-        ),
-        pytest.param(Verdict.UNFIT, {"image": CLEAN, "degraded": "dark"}, "UNFIT", id="as a word"),
-        pytest.param(Verdict.FAULT, {"degraded": {"how": "drop"}}, "FAULT", id="dropped"),
+        pytest.param(Verdict.UNFIT, {"image": CLEAN, "degraded": "blur"}, "UNFIT", id="blurred"),
+        pytest.param(Verdict.FAULT, {"degraded": "drop"}, "FAULT", id="dropped"),
         pytest.param(
             Verdict.OK,
-            {"image": SCRATCHED, "degraded": {"how": "erase", "label": "Scratch"}},
+            {"image": SCRATCHED, "degraded": "erase:Scratch"},
             "OK",
             id="the scratch was painted over",
         ),
@@ -197,12 +194,11 @@ def test_recorded_boxes_are_scored_against_the_labels(desk: Any, labelled: Line)
     """Each picture once, only those that were judged as they are."""
     pytest.importorskip("pycocotools", reason="scores need pycocotools")
     right = ["Scratch", 0.9, 10.0, 10.0, 30.0, 15.0]
-    worse = {"how": "glare"}
     path = desk.recorded(
         seen(desk, 1, Verdict.NG, image=SCRATCHED, detections=[right]),
         seen(desk, 2, Verdict.OK, image=CLEAN, detections=[]),
         seen(desk, 3, Verdict.OK, image=SCRATCHED, detections=[]),
-        seen(desk, 4, Verdict.NG, image=CLEAN, degraded=worse, detections=[right]),
+        seen(desk, 4, Verdict.NG, image=CLEAN, degraded="glare", detections=[right]),
     )
     scores = reported(path, labelled)["stations"]["cam-1"]["scores"]
     assert (scores["images"], scores["ap50"], scores["ap33_by_class"]) == (2, 1.0, {"Scratch": 1.0})

@@ -4,12 +4,14 @@ import json
 from collections import Counter as Tally
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
+from inspectd.bus.arena import MemfdArena
 from inspectd.config.schema import (
     AbsentPlc,
     Budget,
@@ -34,7 +36,7 @@ from inspectd.frame import (
     Ticket,
     Verdict,
 )
-from inspectd.ports import Arena, Context, Counter, Out
+from inspectd.ports import Context, Counter, Out
 from inspectd.stages.judge.step import DETECTIONS_MAX, Judge, JudgeStep, build
 
 NOW_NS = 5_000
@@ -72,7 +74,7 @@ STATION = Station(
 )
 
 
-def context(arena: Arena, counted: Tally[Counter]) -> Context:
+def context(arena: MemfdArena, counted: Tally[Counter]) -> Context:
     """As the host would make it."""
     return Context(
         arenas={0: arena},
@@ -84,12 +86,14 @@ def context(arena: Arena, counted: Tally[Counter]) -> Context:
     )
 
 
-def part(arena: Arena, scratches: float, deadline_ns: int = 0) -> Ticket:
+def part(arena: MemfdArena, scratches: float, deadline_ns: int = 0) -> Ticket:
     """A part whose outputs lie in a slot of the judge."""
     loan = arena.loan(1)
     assert loan is not None
     slot, generation = loan
-    arena.hand_over(slot, generation, Role.CAMERA, Role.JUDGE)
+    road = (Role.CAMERA, Role.GATE, Role.INFER, Role.JUDGE)
+    for owner, following in pairwise(road):
+        assert arena.hand_over(slot, generation, owner, following)
     arena.write_raw(slot, {"scratches": np.array([scratches], np.float32)})
     return Ticket(
         station=0,
@@ -101,7 +105,7 @@ def part(arena: Arena, scratches: float, deadline_ns: int = 0) -> Ticket:
     )
 
 
-def judged(arena: Arena, counted: Tally[Counter], ticket: Ticket, judge: Judge = JUDGE) -> Out:
+def judged(arena: MemfdArena, counted: Tally[Counter], ticket: Ticket, judge: Judge = JUDGE) -> Out:
     """Feed one part, expect one verdict."""
     step = JudgeStep(judge, arena, lambda: DECIDED_NS, _counter(counted))
     outs = step.feed(Kind.RAW, ticket, NOW_NS)
@@ -117,16 +121,18 @@ def _counter(counted: Tally[Counter]) -> Any:
 
 
 def test_a_good_part_gives_its_slot_back_before_its_verdict_leaves(
-    arena: Any, counted: Tally[Counter]
+    arena: MemfdArena, counted: Tally[Counter]
 ) -> None:
     """OK is not archived here, so the frame is free again."""
     ticket = judged(arena, counted, part(arena, 0)).ticket
     assert (ticket.verdict, ticket.reason, ticket.slot) == (Verdict.OK, Reason.NONE, NO_SLOT)
-    assert arena.owners[0] is Role.NOBODY
+    assert len(arena.owned(Role.NOBODY)) == 4
     assert counted == {Counter.FRAMES: 1}
 
 
-def test_a_bad_part_leaves_its_slot_to_the_record(arena: Any, counted: Tally[Counter]) -> None:
+def test_a_bad_part_leaves_its_slot_to_the_record(
+    arena: MemfdArena, counted: Tally[Counter]
+) -> None:
     """NG is archived: the record owns the picture, the ticket tells where it lies."""
     given = part(arena, 2)
     ticket = judged(arena, counted, given).ticket
@@ -136,7 +142,7 @@ def test_a_bad_part_leaves_its_slot_to_the_record(arena: Any, counted: Tally[Cou
 
 
 def test_the_detail_tells_boxes_and_broken_rules_beside_what_was_there(
-    arena: Any, counted: Tally[Counter]
+    arena: MemfdArena, counted: Tally[Counter]
 ) -> None:
     """Rounded, without those below the limit of the record."""
     detail = json.loads(judged(arena, counted, part(arena, 1)).ticket.detail)
@@ -148,7 +154,7 @@ def test_the_detail_tells_boxes_and_broken_rules_beside_what_was_there(
 
 
 def test_a_frame_full_of_boxes_still_fits_into_a_message(
-    arena: Any, counted: Tally[Counter]
+    arena: MemfdArena, counted: Tally[Counter]
 ) -> None:
     """The verdict counts all, the event keeps the best."""
     detail = judged(arena, counted, part(arena, 5000)).ticket.detail
@@ -157,7 +163,7 @@ def test_a_frame_full_of_boxes_still_fits_into_a_message(
     assert len(detail) < 64 * 1024
 
 
-def test_start_and_decision_are_stamped(arena: Any, counted: Tally[Counter]) -> None:
+def test_start_and_decision_are_stamped(arena: MemfdArena, counted: Tally[Counter]) -> None:
     """The start with the loop's time, the decision with the clock after the work."""
     stamps = judged(arena, counted, part(arena, 0)).ticket.stamps
     assert (stamps[Stamp.JUDGE_START], stamps[Stamp.DECIDED]) == (NOW_NS, DECIDED_NS)
@@ -165,16 +171,16 @@ def test_start_and_decision_are_stamped(arena: Any, counted: Tally[Counter]) -> 
 
 @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
 def test_outputs_that_are_no_numbers_are_a_fault(
-    arena: Any, counted: Tally[Counter], number: float
+    arena: MemfdArena, counted: Tally[Counter], number: float
 ) -> None:
     """Some graphs give NaN on some kernels: never OK, never NG."""
     ticket = judged(arena, counted, part(arena, number)).ticket
     assert (ticket.verdict, ticket.reason) == (Verdict.FAULT, Reason.OUTPUT_NOT_FINITE)
-    assert arena.owners[0] is Role.NOBODY
+    assert len(arena.owned(Role.NOBODY)) == 4
 
 
 def test_outputs_of_a_foreign_shape_are_a_fault_that_says_why(
-    arena: Any, counted: Tally[Counter]
+    arena: MemfdArena, counted: Tally[Counter]
 ) -> None:
     """The decoder's complaint goes into the record."""
 
@@ -186,7 +192,7 @@ def test_outputs_of_a_foreign_shape_are_a_fault_that_says_why(
     assert "export it again" in json.loads(ticket.detail)["error"]
 
 
-def test_a_stale_part_is_dropped_and_counted(arena: Any, counted: Tally[Counter]) -> None:
+def test_a_stale_part_is_dropped_and_counted(arena: MemfdArena, counted: Tally[Counter]) -> None:
     """The slot was reclaimed: the sink has been told that the part is lost."""
     ticket = part(arena, 0)
     arena.release(ticket.slot, ticket.generation, Role.JUDGE)
@@ -196,7 +202,7 @@ def test_a_stale_part_is_dropped_and_counted(arena: Any, counted: Tally[Counter]
 
 
 def test_a_part_whose_slot_is_reclaimed_while_it_is_judged_gets_no_verdict(
-    arena: Any, counted: Tally[Counter]
+    arena: MemfdArena, counted: Tally[Counter]
 ) -> None:
     """Its outputs may have become those of another part halfway."""
     ticket = part(arena, 0)
@@ -209,17 +215,17 @@ def test_a_part_whose_slot_is_reclaimed_while_it_is_judged_gets_no_verdict(
     step = JudgeStep(replace(JUDGE, decode=reclaimed), arena, lambda: DECIDED_NS, _counter(counted))
     assert step.feed(Kind.RAW, ticket, NOW_NS) == ()
     assert counted == {Counter.STALE: 1}
-    assert arena.owners[ticket.slot] is Role.CAMERA
+    assert [held.slot for held in arena.owned(Role.CAMERA)] == [ticket.slot]
 
 
-def test_a_late_part_is_judged_all_the_same(arena: Any, counted: Tally[Counter]) -> None:
+def test_a_late_part_is_judged_all_the_same(arena: MemfdArena, counted: Tally[Counter]) -> None:
     """Deadlines belong to the sink."""
     ticket = judged(arena, counted, part(arena, 1, deadline_ns=DECIDED_NS - 1)).ticket
     assert ticket.verdict is Verdict.NG
 
 
 def test_the_picture_of_a_late_part_is_kept_where_late_ones_are_archived(
-    arena: Any, counted: Tally[Counter]
+    arena: MemfdArena, counted: Tally[Counter]
 ) -> None:
     """It was OK, but the sink will say LATE."""
     ticket = part(arena, 0, deadline_ns=DECIDED_NS - 1)
@@ -228,7 +234,7 @@ def test_the_picture_of_a_late_part_is_kept_where_late_ones_are_archived(
 
 
 def test_a_scripted_engine_finds_nothing_whatever_it_wrote(
-    arena: Any, counted: Tally[Counter]
+    arena: MemfdArena, counted: Tally[Counter]
 ) -> None:
     """No model directory is read then: the line need not have one."""
     line = Line(
@@ -243,7 +249,9 @@ def test_a_scripted_engine_finds_nothing_whatever_it_wrote(
     assert out.ticket.verdict is Verdict.OK
 
 
-def test_a_model_directory_that_is_not_there_is_named(arena: Any, counted: Tally[Counter]) -> None:
+def test_a_model_directory_that_is_not_there_is_named(
+    arena: MemfdArena, counted: Tally[Counter]
+) -> None:
     """The process ends with that error before it says READY."""
     line = Line(
         line="bench",
@@ -256,7 +264,9 @@ def test_a_model_directory_that_is_not_there_is_named(arena: Any, counted: Tally
         build(line, 0, context(arena, counted))
 
 
-def test_the_judge_holds_nothing_between_two_messages(arena: Any, counted: Tally[Counter]) -> None:
+def test_the_judge_holds_nothing_between_two_messages(
+    arena: MemfdArena, counted: Tally[Counter]
+) -> None:
     """Other kinds are not its business, and it is drained at any time."""
     step = JudgeStep(JUDGE, arena, lambda: DECIDED_NS, _counter(counted))
     assert step.feed(Kind.TENSOR, part(arena, 0), NOW_NS) == ()

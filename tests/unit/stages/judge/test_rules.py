@@ -185,6 +185,7 @@ def _brute_force(choices: list[list[int]]) -> int:
     return best
 
 
+@pytest.mark.slow
 @given(st.lists(st.lists(st.integers(0, 5), unique=True, max_size=5), max_size=5))
 def test_the_assignment_is_the_largest_there_is(choices: list[list[int]]) -> None:
     """Against trying all assignments."""
@@ -211,6 +212,7 @@ DETECTION = st.builds(
 ALL_RULES: tuple[Rule, ...] = (NO_SCRATCH, IN_REGION, TWO_TOLERATED, ONE_TO_TWO, HAS_CAP, LEFT_ONLY)
 
 
+@pytest.mark.slow
 @given(st.lists(DETECTION, max_size=12))
 def test_the_order_of_detections_changes_nothing(found: list[Detection]) -> None:
     """Models give no order that means anything."""
@@ -220,6 +222,7 @@ def test_the_order_of_detections_changes_nothing(found: list[Detection]) -> None
     )
 
 
+@pytest.mark.slow
 @given(st.lists(DETECTION, max_size=12))
 def test_a_part_is_good_only_when_each_rule_alone_calls_it_good(found: list[Detection]) -> None:
     """All must hold; no rule hides another."""
@@ -229,6 +232,7 @@ def test_a_part_is_good_only_when_each_rule_alone_calls_it_good(found: list[Dete
     assert (together.verdict is Verdict.OK) == all(one.verdict is Verdict.OK for one in alone)
 
 
+@pytest.mark.slow
 @given(st.lists(DETECTION, max_size=12), DETECTION)
 def test_one_more_defect_never_makes_a_part_good(found: list[Detection], more: Detection) -> None:
     """Forbidding is monotonic in what is found."""
