@@ -31,7 +31,7 @@ class Engine(Protocol):
 
         Returns:
             The program's outputs in its order. They are the caller's: a further run does not
-            change them. Frame i of the batch gives the same as alone, within the backend's rounding.
+            change them. Frame i of the batch gives the same as alone, but for rounding.
 
         Raises:
             EngineFault: the run failed; the parts of this batch have no verdict.

@@ -1,8 +1,8 @@
 """EDGE (paddle): one Paddle Inference predictor.
 
-What Paddle does silently is undone here: a CPU build ignores `enable_use_gpu`, so the answer is read
-back; a `.json` program fails in the first run with oneDNN unless one pass is taken out (seen with
-3.3); the OpenVINO engine writes its cache into the current folder unless told otherwise.
+What Paddle does silently is undone here: a CPU build ignores `enable_use_gpu`, so that is read back;
+a `.json` program fails in its first run with oneDNN unless one pass is taken out (seen with 3.3);
+the OpenVINO engine writes its cache into the current folder unless told otherwise.
 """
 
 import importlib
@@ -50,7 +50,7 @@ class Paddle:
             cache: folder for what the backend may keep between starts.
 
         Raises:
-            EngineRefused: Paddle is missing or doubled, cannot do what was asked, or cannot load it.
+            EngineRefused: Paddle is missing, doubled, cannot do what was asked, or cannot load it.
         """
         self._spec = spec
         self._refuse(distributions.trouble(device, distributions.installed()))
@@ -115,8 +115,8 @@ class Paddle:
         if cache is not None:
             config.set_optim_cache_dir(str(cache))
         if program.format == "json":
-            config.enable_new_ir(True)
-            config.enable_new_executor(True)
+            config.enable_new_ir(True)  # noqa: FBT003 - Paddle's signature
+            config.enable_new_executor(True)  # noqa: FBT003 - the same
         config.enable_memory_optim()
         if device == "gpu":
             config.enable_use_gpu(_GPU_POOL_MB, 0)

@@ -1,0 +1,198 @@
+"""An engine proves itself on the model's golden picture before it may judge parts.
+
+Some graphs give wrong numbers or none with one backend and right ones with another, some only on
+the last frame of a batch. So the golden picture is run alone and at every place of a batch, among
+noise, and what is found is held against what the plain backend found when the golden outputs were
+stored (`inspectd model golden DIR`).
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from inspectd.errors import EngineFault, EngineRefused, FrameFault, ModelFault
+from inspectd.frame import Detection
+from inspectd.model.spec import ModelSpec
+from inspectd.stages.infer.engine import Engine
+from inspectd.stages.infer.look import Look, read_picture
+
+__all__ = [
+    "BOX_PX",
+    "SCORE",
+    "Golden",
+    "difference",
+    "look_at",
+    "picture_of",
+    "prove",
+    "read_golden",
+    "write_golden",
+]
+
+BOX_PX = 0.5
+"""A box may differ by so much: half a pixel decides no rule, and is far above FP32 rounding."""
+SCORE = 1e-3
+"""A score may differ by so much; FP32 backends differ by some 1e-6."""
+_BATCH_MAX = 4
+"""Batches of this size show what a place in the batch does."""
+_PICTURES = ("golden.png", "golden.jpg")
+_TEMPLATE = "golden_template.png"
+_OUTPUTS = "golden.json"
+_REMEDY = "store them again: inspectd model golden"
+
+
+@dataclass(frozen=True, slots=True)
+class Golden:
+    """A picture whose detections are known."""
+
+    look: Look
+    detections: tuple[Detection, ...]
+
+
+def picture_of(spec: ModelSpec) -> Path | None:
+    """Answer the model's golden picture; None: it has none."""
+    folder = Path(spec.path)
+    return next((folder / name for name in _PICTURES if (folder / name).is_file()), None)
+
+
+def look_at(spec: ModelSpec, picture: Path) -> Look:
+    """Lay the golden picture out, with its template when the model wants one."""
+    template = Path(spec.path) / _TEMPLATE if spec.wants_template else None
+    return Look.at(spec, read_picture(picture, is_grey=spec.wants_template), template)
+
+
+def read_golden(spec: ModelSpec) -> Golden | None:
+    """Read the golden picture and its stored detections; None: the model has none.
+
+    Raises:
+        EngineRefused: they are of another state of the model, or cannot be read.
+    """
+    picture = picture_of(spec)
+    outputs = Path(spec.path) / _OUTPUTS
+    if picture is None or not outputs.is_file():
+        return None
+    try:
+        stored = json.loads(outputs.read_text(encoding="utf-8"))
+        if stored["digest"] != spec.digest:
+            raise EngineRefused(
+                spec.name,
+                f"{outputs} was stored for model digest {stored['digest']}, it is {spec.digest}",
+                f"{_REMEDY} {spec.path}",
+            )
+        found = tuple(Detection(**one) for one in stored["detections"])
+        return Golden(look_at(spec, picture), found)
+    except (OSError, ValueError, KeyError, TypeError, FrameFault) as error:
+        raise EngineRefused(
+            spec.name, f"its golden outputs cannot be used ({error})", f"{_REMEDY} {spec.path}"
+        ) from error
+
+
+def write_golden(spec: ModelSpec, plain: Engine, picture: Path) -> tuple[Detection, ...]:
+    """Store what the plain backend finds in the golden picture; answer it.
+
+    Raises:
+        EngineRefused: it finds nothing: such a picture would prove nothing.
+    """
+    found = tuple(_told(spec, look_at(spec, picture).detections(plain)))
+    if not found:
+        raise EngineRefused(
+            spec.name,
+            f"nothing is found in {picture} with a score of {spec.draw_threshold} or more",
+            "take a picture that shows what the model knows",
+        )
+    stored = {"digest": spec.digest, "picture": picture.name, "detections": [*map(asdict, found)]}
+    text = json.dumps(stored, indent=1) + "\n"
+    (Path(spec.path) / _OUTPUTS).write_text(text, encoding="utf-8")
+    return found
+
+
+def prove(spec: ModelSpec, engine: Engine, batch_max: int, plain: Engine | None = None) -> bool:
+    """Run the self-test; answer whether stored golden outputs were there to compare with.
+
+    Args:
+        spec: the model.
+        engine: the one that wants to judge.
+        batch_max: largest batch that the station file allows.
+        plain: without golden outputs, the engine to compare with; None: only finite is asked.
+
+    Raises:
+        EngineRefused: it gives other values than it must.
+    """
+    golden = read_golden(spec)
+    look = golden.look if golden else _synthetic(spec)
+    try:
+        wanted = _wanted(spec, golden, plain)
+        for name, found in _runs(spec, look, engine, batch_max):
+            wrong = "" if wanted is None else difference(wanted, found, spec.draw_threshold)
+            if wrong:
+                raise EngineRefused(
+                    spec.name,
+                    f"the self-test failed {name}: {wrong}",
+                    "choose another `engine.backend`, or `self_test: fall_back`",
+                )
+    except (EngineFault, ModelFault, ValueError) as error:
+        raise EngineRefused(
+            spec.name, f"the self-test failed: {error}", "choose another `engine.backend`"
+        ) from error
+    return golden is not None
+
+
+def difference(wanted: Sequence[Detection], found: Sequence[Detection], threshold: float) -> str:
+    """Say how `found` differs from `wanted`; empty: it does not.
+
+    Only detections of at least `threshold` must have a partner; the partner may lie a rounding
+    below.
+
+    Args:
+        wanted: detections of the reference.
+        found: detections to be held against it.
+        threshold: score from which a detection counts.
+    """
+    for these, those, word in ((wanted, found, "missing"), (found, wanted, "too many")):
+        for one in these:
+            if one.score >= threshold + SCORE and not any(_same(one, two) for two in those):
+                return (
+                    f"{word}: {one.label} {one.score:.4f} at "
+                    f"{one.x1:.1f} {one.y1:.1f} {one.x2:.1f} {one.y2:.1f}"
+                )
+    return ""
+
+
+def _same(one: Detection, two: Detection) -> bool:
+    sides = ((one.x1, two.x1), (one.y1, two.y1), (one.x2, two.x2), (one.y2, two.y2))
+    return (
+        one.label == two.label
+        and abs(one.score - two.score) <= SCORE
+        and all(abs(a - b) <= BOX_PX for a, b in sides)
+    )
+
+
+def _told(spec: ModelSpec, found: Sequence[Detection]) -> list[Detection]:
+    """Detections that count, with the rounding below the threshold."""
+    return [one for one in found if one.score >= spec.draw_threshold - SCORE]
+
+
+def _runs(
+    spec: ModelSpec, look: Look, engine: Engine, batch_max: int
+) -> list[tuple[str, list[Detection]]]:
+    """The golden picture alone, and at each place of a batch among noise."""
+    runs = [("alone", _told(spec, look.detections(engine)))]
+    size = min(batch_max, _BATCH_MAX)
+    noise = np.random.default_rng(1).standard_normal(look.tensor.shape).astype(np.float32)
+    for parity in range(2 if size > 1 else 0):
+        places = [at for at in range(size) if at % 2 == parity]
+        batch = np.stack([look.tensor if at in places else noise for at in range(size)])
+        found = look.in_batch(engine, batch)
+        runs += [(f"at place {at + 1} of {size}", _told(spec, found[at])) for at in places]
+    return runs
+
+
+def _synthetic(spec: ModelSpec) -> Look:
+    """Coloured squares in the range that normalised pixels have, for models without a picture."""
+    channels, height, width = spec.tensor_shape
+    tiles = np.random.default_rng(2).uniform(-2, 2, (channels, 8, 8)).astype(np.float32)
+    rows, columns = np.arange(height) * 8 // height, np.arange(width) * 8 // width
+    tensor = np.ascontiguousarray(tiles[:, rows][:, :, columns])
+    return Look(spec, tensor, height, width)

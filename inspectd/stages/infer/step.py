@@ -1,0 +1,244 @@
+"""The door of the inference process: tensors come from every station, raw outputs go to the judges.
+
+One process for the line, one engine for each model in it. While a batch runs, further tensors wait
+in the inbox and in the planner, and make up the next batch.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from inspectd.config.schema import Line, Model, ScriptedEngine
+from inspectd.errors import EngineFault, ModelFault
+from inspectd.frame import NO_SLOT, Kind, Reason, Role, Stamp, Ticket, Verdict
+from inspectd.model import directory
+from inspectd.model.geometry import Geometry
+from inspectd.model.layout import split
+from inspectd.ports import Context, Counter, Out, Step
+from inspectd.stages.infer.batch import Planner, Waiting
+from inspectd.stages.infer.detail import with_engine, with_error
+from inspectd.stages.infer.engine import Batch, Engine
+from inspectd.stages.infer.loading import load
+from inspectd.stages.infer.scripted import Scripted
+
+__all__ = ["FAILURES_MAX", "InferStep", "Loaded", "build"]
+
+FAILURES_MAX = 3
+"""Failed runs in a row after which the process gives up; the supervisor starts a fresh one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """A model, ready to run."""
+
+    name: str
+    digest: str
+    layout: str
+    engine: Engine
+    batches: Mapping[int, Batch]
+    """Memory for batches of more than one frame, by size."""
+
+
+def build(line: Line, station: int, context: Context) -> Step:  # noqa: ARG001 - serves all stations
+    """Load every model of the line, and run each batch size once.
+
+    Raises:
+        ModelFault: a model directory is wrong.
+        EngineRefused: a model may not judge parts.
+    """
+    models = {model.name: model for model in line.models}
+    used = {station.model for station in line.stations}
+    loaded = {name: _loaded(line, models[name], context) for name in models if name in used}
+    stations = [station.model for station in line.stations]
+    side = {at: _side(line, at) for at in range(len(line.stations))}
+    return InferStep(loaded, Planner(models), stations, side, context)
+
+
+def _loaded(line: Line, model: Model, context: Context) -> Loaded:
+    try:
+        spec = directory.read(model.path)
+    except ModelFault:
+        if not isinstance(line.engine, ScriptedEngine):
+            raise
+        at = next(i for i, station in enumerate(line.stations) if station.model == model.name)
+        shape = context.arenas[at].tensor(0).shape
+        engine: Engine = Scripted(line.engine, "scores")
+        name, digest, layout = model.name, "scripted", "scores"
+    else:
+        shape, name, digest, layout = spec.tensor_shape, spec.name, spec.digest, spec.layout
+        engine = load(spec, line.engine, model.batch_max, context.log)
+    sizes = range(2, model.batch_max + 1)
+    room = np.zeros((model.batch_max, *shape), np.float32)
+    loaded = Loaded(
+        name=name,
+        digest=digest,
+        layout=layout,
+        engine=engine,
+        batches={size: room[:size] for size in sizes},
+    )
+    _warm_up(loaded, room)
+    context.log("info", "model_loaded", model=name, digest=digest, **engine.describe())
+    return loaded
+
+
+def _warm_up(loaded: Loaded, room: Batch) -> None:
+    """Run every batch size once, so that no part pays for a first time."""
+    for size in range(1, len(room) + 1):
+        ones = np.ones((size, 2), np.float32)
+        loaded.engine.run(room[:size], {"scale_factor": ones, "im_shape": ones})
+
+
+def _side(line: Line, at: int) -> Mapping[str, Batch]:
+    """Further inputs of one frame of this station, by name, float32 (2,)."""
+    station = line.stations[at]
+    model = next(model for model in line.models if model.name == station.model)
+    try:
+        spec = directory.read(model.path)
+    except ModelFault:
+        if not isinstance(line.engine, ScriptedEngine):
+            raise
+        return {}
+    camera = station.camera
+    return Geometry.of(spec, camera.height_px, camera.width_px).side_inputs()
+
+
+class InferStep:
+    """Owns the engines and the queue before them."""
+
+    def __init__(
+        self,
+        loaded: Mapping[str, Loaded],
+        planner: Planner,
+        stations: Sequence[str],
+        side: Mapping[int, Mapping[str, Batch]],
+        context: Context,
+    ) -> None:
+        """Serve the stations of a line.
+
+        Args:
+            loaded: models by the name that the station file gives them.
+            planner: the queue.
+            stations: name of each station's model.
+            side: further inputs of one frame, by station.
+            context: of this process.
+        """
+        self._loaded = loaded
+        self._planner = planner
+        self._stations = stations
+        self._side = side
+        self._context = context
+        self._tickets: dict[Waiting, Ticket] = {}
+        self._failures = 0
+
+    def feed(self, kind: Kind, ticket: Ticket, now_ns: int) -> Sequence[Out]:
+        """Take a tensor into the queue."""
+        if kind is not Kind.TENSOR:
+            return ()
+        arena = self._context.arenas[ticket.station]
+        if not arena.holds(ticket.slot, ticket.generation, Role.INFER):
+            self._context.count(Counter.STALE, 1)
+            return ()
+        waiting = Waiting(
+            model=self._stations[ticket.station],
+            station=ticket.station,
+            trigger_id=ticket.trigger_id,
+            deadline_ns=ticket.deadline_ns,
+            queued_ns=now_ns,
+        )
+        self._tickets[waiting] = ticket.stamped(Stamp.INFER_QUEUED, now_ns)
+        self._planner.add(waiting)
+        return ()
+
+    def wake_at_ns(self) -> int | None:
+        """When the next batch is due."""
+        return self._planner.due_ns(self._context.clock())
+
+    def wake(self, now_ns: int) -> Sequence[Out]:
+        """Run the batch that is due."""
+        plan = self._planner.take(now_ns)
+        outs = [self._late(self._tickets.pop(one), now_ns) for one in plan.expired]
+        if not plan.batch:
+            return outs
+        tickets = [self._tickets.pop(one) for one in plan.batch]
+        return [*outs, *self._run(plan.batch[0].model, tickets, now_ns)]
+
+    def stop(self, now_ns: int) -> Sequence[Out]:  # noqa: ARG002 - of the protocol
+        """What waits is still run; nothing new comes, for the gates stopped before."""
+        return ()
+
+    def is_drained(self) -> bool:
+        """Whether nothing waits."""
+        return len(self._planner) == 0
+
+    def trouble(self) -> str:
+        """Say when runs fail."""
+        return f"the last {self._failures} runs of the model failed" if self._failures else ""
+
+    def close(self) -> None:
+        """Engines go with the process."""
+
+    # ------------------------------------------------------------ a batch
+
+    def _run(self, model: str, tickets: Sequence[Ticket], now_ns: int) -> list[Out]:
+        """Run the tickets' frames; answer each with its raw outputs or with a fault."""
+        loaded = self._loaded[model]
+        try:
+            outputs = loaded.engine.run(self._gathered(loaded, tickets), self._sides(tickets))
+            frames = split(loaded.layout, outputs, len(tickets))  # type: ignore[arg-type]
+        except (EngineFault, ValueError) as error:
+            return self._failed(tickets, str(error))
+        self._failures = 0
+        ended_ns = self._context.clock()
+        self._planner.learn(model, len(tickets), ended_ns - now_ns)
+        self._context.count(Counter.BATCHES, 1)
+        self._context.count(Counter.FRAMES, len(tickets))
+        outs = []
+        for ticket, raw in zip(tickets, frames, strict=True):
+            arena = self._context.arenas[ticket.station]
+            arena.write_raw(ticket.slot, raw)
+            done = replace(
+                ticket.stamped(Stamp.INFER_START, now_ns).stamped(Stamp.INFER_END, ended_ns),
+                batch=len(tickets),
+                detail=with_engine(ticket.detail, loaded.name, loaded.digest),
+            )
+            arena.hand_over(ticket.slot, ticket.generation, Role.INFER, Role.JUDGE)
+            outs.append(Out(Role.JUDGE, Kind.RAW, done))
+        return outs
+
+    def _gathered(self, loaded: Loaded, tickets: Sequence[Ticket]) -> Batch:
+        """Lay the tensors side by side; one alone is used where it lies."""
+        tensors = [self._context.arenas[one.station].tensor(one.slot) for one in tickets]
+        if len(tensors) == 1:
+            return tensors[0][np.newaxis]
+        batch = loaded.batches[len(tensors)]
+        for at, tensor in enumerate(tensors):
+            batch[at] = tensor
+        return batch
+
+    def _sides(self, tickets: Sequence[Ticket]) -> dict[str, Batch]:
+        each = [self._side[one.station] for one in tickets]
+        return {name: np.stack([side[name] for side in each]) for name in each[0]}
+
+    def _failed(self, tickets: Sequence[Ticket], error: str) -> list[Out]:
+        """Every part of the batch is a fault; several failures in a row end the process."""
+        self._failures += 1
+        self._context.log("error", "engine_failed", error=error, parts=len(tickets))
+        if self._failures >= FAILURES_MAX:
+            raise EngineFault("of this line", f"{self._failures} runs in a row failed: {error}")
+        now_ns = self._context.clock()
+        return [self._fault(ticket, error, now_ns) for ticket in tickets]
+
+    def _fault(self, ticket: Ticket, error: str, now_ns: int) -> Out:
+        arena = self._context.arenas[ticket.station]
+        arena.hand_over(ticket.slot, ticket.generation, Role.INFER, Role.RECORD)
+        detail = with_error(ticket.detail, error)
+        decided = ticket.decided(Verdict.FAULT, Reason.ENGINE_ERROR, now_ns, detail)
+        return Out(Role.SINK, Kind.VERDICT, decided)
+
+    def _late(self, ticket: Ticket, now_ns: int) -> Out:
+        """Give up a part whose deadline has passed: the engine's time belongs to others."""
+        arena = self._context.arenas[ticket.station]
+        arena.release(ticket.slot, ticket.generation, Role.INFER)
+        decided = ticket.decided(Verdict.LATE, Reason.DEADLINE_PASSED, now_ns)
+        return Out(Role.SINK, Kind.VERDICT, replace(decided, slot=NO_SLOT))
