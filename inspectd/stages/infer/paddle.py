@@ -1,6 +1,6 @@
 """EDGE (paddle): one Paddle Inference predictor.
 
-What Paddle does silently is undone here: a CPU build ignores `enable_use_gpu`, so that is read back;
+Paddle's silent ways are undone here: a CPU build ignores `enable_use_gpu`, so that is read back;
 a `.json` program fails in its first run with oneDNN unless one pass is taken out (seen with 3.3);
 the OpenVINO engine writes its cache into the current folder unless told otherwise.
 """

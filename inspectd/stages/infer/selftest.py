@@ -139,6 +139,15 @@ def prove(spec: ModelSpec, engine: Engine, batch_max: int, plain: Engine | None 
     return golden is not None
 
 
+def _wanted(
+    spec: ModelSpec, golden: Golden | None, plain: Engine | None
+) -> Sequence[Detection] | None:
+    """What must be found; None: there is nothing to compare with."""
+    if golden is not None:
+        return golden.detections
+    return None if plain is None else _told(spec, _synthetic(spec).detections(plain))
+
+
 def difference(wanted: Sequence[Detection], found: Sequence[Detection], threshold: float) -> str:
     """Say how `found` differs from `wanted`; empty: it does not.
 
