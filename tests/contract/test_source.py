@@ -11,7 +11,14 @@ import pytest
 from inspectd.config.schema import Degrade, ReplayCamera
 from inspectd.errors import FrameFault, UsageFault
 from inspectd.stages.camera.replay import Replay
-from inspectd.stages.camera.source import Captured, Nothing, Source, Unusable, Why
+from inspectd.stages.camera.source import (
+    Captured,
+    Nothing,
+    Source,
+    Unusable,
+    Why,
+    frames_between,
+)
 
 WIDTH, HEIGHT = 96, 64
 
@@ -62,6 +69,11 @@ def source(make: Make) -> Iterator[Source]:
     made.close()
 
 
+def _number(part_id: str) -> int:
+    """The number that ends a part's name in these tests."""
+    return int(part_id.rpartition("-")[2])
+
+
 def slot() -> np.ndarray:
     """Memory for one picture."""
     return np.zeros((HEIGHT, WIDTH, 3), np.uint8)
@@ -86,6 +98,16 @@ class TestEverySource:
             ids.append(answer.frame_id)
         assert [b - a for a, b in itertools.pairwise(ids)] == [1] * 6
 
+    def test_a_skipped_picture_is_not_handed_over(self, source: Source) -> None:
+        """Its part went by; the next `take` brings the picture of the next trigger."""
+        first = source.take(slot(), 100)
+        source.skip()
+        third = source.take(slot(), 100)
+        assert isinstance(first, Captured)
+        assert isinstance(third, Captured)
+        assert frames_between(first.frame_id, third.frame_id, source.frame_ids) == 1
+        assert _number(third.part_id) == _number(first.part_id) + 2
+
     def test_close_is_accepted_in_every_state(self, make: Make) -> None:
         """Before opening, after it, twice, and after a picture."""
         source = make()
@@ -98,6 +120,7 @@ class TestEverySource:
     def test_after_close_nothing_comes(self, source: Source) -> None:
         """A closed source answers a value and does not raise."""
         source.close()
+        source.skip()
         assert isinstance(source.take(slot(), 100), Nothing)
 
 

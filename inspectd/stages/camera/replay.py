@@ -187,6 +187,12 @@ class Replay:
             copies += 1
         return Captured(index, Path(name).stem, read + copies, name, degraded)
 
+    def skip(self) -> None:
+        """Leave the next picture out: its part went by."""
+        if self._reel is not None:
+            self._reel.name(self._index)
+            self._index += 1
+
     def close(self) -> None:
         """Let go of the files."""
         reel, self._reel = self._reel, None

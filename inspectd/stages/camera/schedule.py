@@ -1,8 +1,8 @@
 """When a self-triggered station fires; pure.
 
 Trigger `n` of the run is due at `epoch + n / rate`. A schedule that is asked late answers the
-triggers that are due one after the other, at once, and never leaves one out: a part that passed is
-a part, and the sink will call it late.
+triggers that are due one after the other, at once, and never leaves one out: each number is a part
+with a picture and a verdict of its own. The deadline of such a part runs from when it was fired.
 """
 
 __all__ = ["Schedule"]

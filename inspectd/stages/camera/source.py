@@ -1,6 +1,6 @@
 """What a camera is to inspectd: something that puts a picture into memory it is given.
 
-Implementations: `inspectd.stages.camera.replay` (files). A real camera implements the same three
+Implementations: `inspectd.stages.camera.replay` (files). A real camera implements the same four
 methods; the contract suite `tests/contract/test_source.py` runs over every implementation.
 
 Promised to the caller:
@@ -8,6 +8,8 @@ Promised to the caller:
   that hangs in the driver is found by the supervisor, which restarts the camera process).
 - Every expected outcome is a value (`Answer`); `take` raises only for a bug.
 - After anything but `Captured` the memory may hold half a picture: the part must not be judged.
+- One `take` or `skip` per trigger, in the order of the triggers. A picture that comes after its
+  `take` has timed out is thrown away, never handed over for a later trigger.
 - `close` may be called in any state, also twice, also when `open` failed (a camera that cannot
   be let go of blocks the next start).
 
@@ -112,6 +114,12 @@ class Source(Protocol):
 
         A camera with a software trigger exposes now; one with a hardware trigger hands over the
         oldest frame not yet taken. `into` has the station's shape, uint8, C-contiguous.
+        """
+
+    def skip(self) -> None:
+        """Let the picture of one trigger go by, because there is no memory for it.
+
+        A camera with a hardware trigger has taken it, and must not hand it over for the next part.
         """
 
     def close(self) -> None:

@@ -92,6 +92,8 @@ class CameraStep:
         self._deadline_ns = deadline_ns
         self._timeout_ms = timeout_ms
         self._last_frame_id: int | None = None
+        self._unseen = 0
+        """Triggers since then that brought no picture; the device may have counted their frames."""
         self._is_stopping = False
 
     def feed(self, kind: Kind, ticket: Ticket, now_ns: int) -> Sequence[Out]:
@@ -142,6 +144,8 @@ class CameraStep:
         self._context.count(Counter.FRAMES, 1)
         loan = self._arena.loan(ticket.trigger_id)
         if loan is None:
+            self._source.skip()
+            self._unseen += 1
             return self._fault(ticket, Reason.NO_FREE_SLOT, {})
         slot, generation = loan
         answer = self._source.take(self._arena.frame(slot), self._timeout_ms)
@@ -150,29 +154,30 @@ class CameraStep:
             missed = self._missed(answer)
             if not missed:
                 return self._captured(replace(ticket, slot=slot, generation=generation), answer)
-            fault = (Reason.BAD_FRAME, {"error": f"the camera counted {missed} frames in between"})
+            fault = _shifted(answer, missed)
         else:
+            self._unseen += 1
             fault = _fault_of(answer)
         self._arena.release(slot, generation, Role.CAMERA)
         return self._fault(ticket, *fault)
 
     def _captured(self, ticket: Ticket, answer: Captured) -> Out:
         part_id = ticket.part_id or answer.part_id
-        words = {"image": answer.image, "degraded": answer.degraded}
         ticket = replace(
             ticket.stamped(Stamp.CAPTURED, self._context.clock()),
             part_id=part_id,
-            detail=_json({key: word for key, word in words.items() if word}),
+            detail=_json(_origin(answer)),
         )
         self._arena.hand_over(ticket.slot, ticket.generation, Role.CAMERA, Role.GATE)
         return Out(Role.GATE, Kind.FRAME, ticket)
 
     def _missed(self, answer: Captured) -> int:
-        """How many frames the device took that we never saw: pictures and parts are shifted."""
+        """How many frames the device took that no trigger asked for: pictures and parts shift."""
         last, self._last_frame_id = self._last_frame_id, answer.frame_id
+        unseen, self._unseen = self._unseen, 0
         if last is None:
             return 0
-        return frames_between(last, answer.frame_id, self._source.frame_ids)
+        return max(0, frames_between(last, answer.frame_id, self._source.frame_ids) - unseen)
 
     def _fault(self, ticket: Ticket, reason: Reason, detail: dict[str, str]) -> Out:
         decided = ticket.decided(Verdict.FAULT, reason, self._context.clock(), _json(detail))
@@ -183,11 +188,21 @@ def _fault_of(answer: Answer) -> tuple[Reason, dict[str, str]]:
     """Why there is no picture, for the verdict and for the record."""
     if isinstance(answer, Incomplete | Unusable):
         return Reason.BAD_FRAME, {"error": answer.detail}
-    detail: dict[str, str] = {}
     if isinstance(answer, Nothing):
-        words = {"image": answer.image, "degraded": answer.degraded, "error": answer.why.value}
-        detail = {key: word for key, word in words.items() if word}
-    return Reason.NO_FRAME, detail
+        return Reason.NO_FRAME, {**_origin(answer), "error": answer.why.value}
+    return Reason.NO_FRAME, {}
+
+
+def _shifted(answer: Captured, missed: int) -> tuple[Reason, dict[str, str]]:
+    """Why a whole picture is not believed."""
+    error = f"the camera counted {missed} more frames than there were triggers"
+    return Reason.BAD_FRAME, {**_origin(answer), "error": error}
+
+
+def _origin(answer: Captured | Nothing) -> dict[str, str]:
+    """Where a picture comes from, and what was done to it, as far as the source says."""
+    words = {"image": answer.image, "degraded": answer.degraded}
+    return {key: word for key, word in words.items() if word}
 
 
 def _json(detail: dict[str, str]) -> bytes:
