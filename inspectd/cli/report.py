@@ -46,7 +46,7 @@ def report_of(
     run_id: str,
     database: Path,
     board_rows: Sequence[BoardRow] = (),
-    simulator_reports: Mapping[int, Mapping[str, Any]] | None = None,
+    simulator_reports: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> dict[str, Any]:
     """The report with the judge's rules in it; arguments as of `build_report`."""
     return build_report(line, run_id, database, board_rows, simulator_reports, evaluate=evaluate)

@@ -52,7 +52,7 @@ def build_report(
     run_id: str,
     database_path: Path,
     board_rows: Sequence[BoardRow] = (),
-    simulator_reports: Mapping[int, Mapping[str, Any]] | None = None,
+    simulator_reports: Mapping[str, Mapping[str, Any]] | None = None,
     *,
     evaluate: Evaluate,
 ) -> dict[str, Any]:
@@ -63,8 +63,7 @@ def build_report(
         run_id: Of the run; empty: the latest of the database.
         database_path: The record's `events.sqlite`.
         board_rows: All processes, read from the board before it was closed; empty afterwards.
-        simulator_reports: What each simulated PLC wrote down, by the index of its station; with
-            `line` only.
+        simulator_reports: What each simulated PLC wrote down, by the name of its station.
         evaluate: The judge's rules.
 
     Raises:
@@ -84,17 +83,17 @@ def build_report(
             ours = [part for part in detailed if part.station == station.name and not part.is_stray]
             min_score = line.record.detections_min_score if line else 0.0
             stations[station.name].update(_against_labels(ours, station, min_score, evaluate))
-    names = [] if line is None else [station.name for station in line.stations]
     simulators = {
-        names[index]: _simulator(told, [part for part in parts if part.station == names[index]])
-        for index, told in (simulator_reports or {}).items()
+        name: _simulator(told, [part for part in parts if part.station == name])
+        for name, told in (simulator_reports or {}).items()
     }
     return {
         "format": FORMAT,
         "run": {**run._asdict(), "first_utc": first_utc, "last_utc": last_utc},
         **_sums(parts),
         "strays": len(known) - len(parts),
-        "is_complete": all(one["order"]["is_complete"] for one in stations.values()),
+        "is_complete": bool(parts)
+        and all(one["order"]["is_complete"] for one in stations.values()),
         "stations": stations,
         "pixel_copies": pixel_copies(board_rows),
         "processes": [_process(row) for row in board_rows],

@@ -51,6 +51,8 @@ def _station(name: str, station: Mapping[str, Any]) -> Iterator[str]:
 
 def _order(station: Mapping[str, Any]) -> str:
     """One sentence on the promises: each trigger one verdict, in order, in time."""
+    if not station["parts"]:
+        return "no part came"
     order, late = station["order"], station["late"]
     faults = [
         f"{one['count']} {kind.replace('_', ' ')}"

@@ -108,6 +108,13 @@ def test_a_lost_verdict_makes_the_run_incomplete(desk: Any) -> None:
     assert report["stations"]["cam-1"]["order"]["missing"]["ids"] == [2]
 
 
+def test_a_run_without_parts_proves_nothing(desk: Any) -> None:
+    """Nothing was lost, but nothing was done either."""
+    report = reported(desk.recorded(), desk.line())
+    assert not report["is_complete"]
+    assert any("no part came" in line for line in summary_lines(report))
+
+
 def test_late_verdicts_are_those_that_say_so_and_those_that_do_not(desk: Any) -> None:
     """The second kind must never be seen."""
     late = desk.ticket(1, verdict=Verdict.LATE, reason=Reason.DEADLINE_PASSED, deadline_ns=1)
@@ -205,10 +212,10 @@ def test_recorded_boxes_are_scored_against_the_labels(desk: Any, labelled: Line)
     assert (scores["threshold"], scores["false_calls"], scores["escapes"]) == (0.5, 0, 0)
 
 
-def told(*verdicts: tuple[int, str], **more: Any) -> dict[int, dict[str, Any]]:
+def told(*verdicts: tuple[int, str], **more: Any) -> dict[str, dict[str, Any]]:
     """The account of the first station's simulated PLC."""
     taken = [{"trigger_id": trigger, "verdict": verdict} for trigger, verdict in verdicts]
-    return {0: {"fired": len(taken), "verdicts": taken, "missing": [], **more}}
+    return {"cam-1": {"fired": len(taken), "verdicts": taken, "missing": [], **more}}
 
 
 def test_a_plc_that_took_what_was_sent_agrees(desk: Any) -> None:
@@ -230,7 +237,7 @@ def test_a_plc_that_took_what_was_sent_agrees(desk: Any) -> None:
         told((1, "NG"), (2, "OK"), duplicates=[1]),
     ],
 )
-def test_any_difference_to_the_plc_is_said(desk: Any, account: dict[int, dict[str, Any]]) -> None:
+def test_any_difference_to_the_plc_is_said(desk: Any, account: dict[str, dict[str, Any]]) -> None:
     """Another verdict, another order, one less, one never answered, one twice."""
     path = desk.recorded(desk.ticket(1), desk.ticket(2, verdict=Verdict.OK))
     report = reported(path, desk.line(), simulator_reports=account)
