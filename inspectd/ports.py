@@ -133,7 +133,8 @@ class Context:
     run_id: str = ""
     """Names this run in the record."""
     extra: Mapping[str, Any] = field(default_factory=dict)
-    """Values for single stages: `plc_port` (int) when the simulator took a free one."""
+    """Values for single stages: `plc_port` (int) when the simulator took a free one; `epoch_ns`
+    (int, monotonic), when the line began to see parts, for cameras that trigger by themselves."""
 
 
 class Step(Protocol):

@@ -2,15 +2,23 @@
 
 import argparse
 import json
+import sys
+import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from inspectd.cli.live import Live
+from inspectd.cli.report import report_of
 from inspectd.config.load import load
+from inspectd.config.schema import Line
 from inspectd.errors import UsageFault
+from inspectd.host.board import State
 from inspectd.host.log import LEVELS, make_log
 from inspectd.host.supervisor import Outcome, Plan, Supervisor
+from inspectd.record.database import FILE_NAME
 
-__all__ = ["add_arguments", "outcome_values", "run"]
+__all__ = ["add_arguments", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,31 +28,58 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--parts", type=int, default=0, metavar="N", help="end after N parts per station"
     )
     parser.add_argument("--report", metavar="FILE", help="write what happened as JSON at the end")
-    parser.add_argument("--quiet", action="store_true", help="log warnings and errors only")
-    parser.add_argument("--log-level", choices=LEVELS, default="info", help="default: info")
+    parser.add_argument(
+        "--quiet", action="store_true", help="show no verdicts; log warnings and errors only"
+    )
+    parser.add_argument(
+        "--log-level",
+        choices=LEVELS,
+        help="default: info; warning while a terminal shows the verdicts",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the line; answer 0 after an orderly end, 1 after a fault, 2 for a wrong file."""
     _check(args)
     line = load(args.file)
-    level = "warning" if args.quiet else args.log_level
-    plan = Plan(part_limit=args.parts, log_level=level)
-    log = make_log("supervisor", plan.run_id, level)
-    outcome = Supervisor(line, plan, log).run()
+    plan = Plan(part_limit=args.parts, log_level=_log_level(args))
+    log = make_log("supervisor", plan.run_id, plan.log_level)
+    database = Path(line.record.folder) / FILE_NAME
+    live = None if args.quiet else Live(line, plan.run_id, database)
+
+    def show(states: Sequence[State]) -> None:
+        if live is not None:
+            live.update(time.monotonic_ns(), states)
+
+    if live is not None:
+        live.start()
+    report: Mapping[str, Any] | None = None
+    try:
+        outcome = Supervisor(line, plan, log, on_turn=show).run()
+        report = _report(line, outcome, database)
+    finally:
+        if live is not None:
+            live.stop(report)
     if args.report:
-        text = json.dumps(outcome_values(outcome), indent=2)
+        text = json.dumps(report, indent=1, ensure_ascii=False)
         Path(args.report).write_text(text + "\n", encoding="utf-8")
     return int(outcome.code)
 
 
-def outcome_values(outcome: Outcome) -> dict[str, Any]:
-    """Answer what the supervisor knows of a run, ready for JSON."""
-    return {
-        "run": outcome.run_id,
-        "exit": int(outcome.code),
-        "why": outcome.why,
-    }
+def _report(line: Line, outcome: Outcome, database: Path) -> dict[str, Any]:
+    """The report of the record, with how the run ended; that alone when it never got that far."""
+    ending = {"exit": int(outcome.code), "why": outcome.why}
+    try:
+        report = report_of(line, outcome.run_id, database, outcome.states, outcome.simulators)
+    except UsageFault:
+        return {"run_id": outcome.run_id, **ending}
+    return {**report, **ending}
+
+
+def _log_level(args: argparse.Namespace) -> str:
+    if args.quiet:
+        return "warning"
+    return args.log_level or ("warning" if sys.stdout.isatty() else "info")
 
 
 def _check(args: argparse.Namespace) -> None:

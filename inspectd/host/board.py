@@ -23,6 +23,8 @@ Member: TypeAlias = tuple[Role, int]
 
 _MAGIC = int.from_bytes(b"inspBRD1", "little")
 _HEADER_WORDS = 8
+_MAGIC_AT, _STATIONS, _EPOCH = range(3)
+"""Places in the header, in 8-byte words."""
 _ROW_WORDS = 64
 _STATUS, _LOOP, _BUSY, _PID, _RESTARTS, _TROUBLE_BYTES = range(6)
 _COUNTERS = 8
@@ -168,8 +170,8 @@ class Board:
             os.close(fd)
             raise ArenaFault(f"the board cannot be made ({error})", "free memory") from error
         board = cls(fd, stations)
-        board._words[0] = _MAGIC
-        board._words[1] = stations
+        board._words[_MAGIC_AT] = _MAGIC
+        board._words[_STATIONS] = stations
         return board
 
     @classmethod
@@ -186,6 +188,16 @@ class Board:
                 "the board is of another version or line", "start the line anew: versions are mixed"
             )
         return cls(fd, stations)
+
+    def begin(self, now_ns: int) -> None:
+        """Note when the first camera was started; later calls change nothing."""
+        if self._words[_EPOCH] == 0:
+            self._words[_EPOCH] = now_ns
+
+    @property
+    def epoch_ns(self) -> int:
+        """When the line began to see parts, monotonic; 0: it has not yet."""
+        return self._words[_EPOCH]
 
     def row(self, role: Role, station: int) -> Row:
         """Answer the row of a process."""

@@ -89,6 +89,8 @@ class Crew:
 
     def start(self, role: Role, now_ns: int) -> None:
         """Start the processes of a role."""
+        if role is Role.CAMERA:
+            self.board.begin(now_ns)
         for member in self.board.members:
             if member[0] is role:
                 self._spawn(member, now_ns)

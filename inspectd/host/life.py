@@ -130,7 +130,7 @@ def _context(
     arenas: Mapping[int, MemfdArena],
     log: Callable[..., None],
 ) -> Context:
-    extra: dict[str, Any] = {"epoch_ns": manifest.epoch_ns}
+    extra: dict[str, Any] = {"epoch_ns": board.epoch_ns} if board.epoch_ns else {}
     station = row.member[1]
     if station in manifest.plc_ports:
         extra["plc_port"] = manifest.plc_ports[station]

@@ -30,8 +30,6 @@ class Manifest:
     token: int
     """64 random bits that every message of this run carries; never logged."""
     part_limit: int = 0
-    epoch_ns: int = 0
-    """Monotonic time at which the run began; self-triggered stations count from it."""
     plc_ports: Mapping[int, int] = field(default_factory=dict)
     """Ports that simulators took, by station."""
     log_level: str = "info"

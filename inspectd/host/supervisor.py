@@ -118,7 +118,6 @@ class Supervisor:
                 run_id=self._plan.run_id,
                 token=secrets.randbits(64),
                 part_limit=self._plan.part_limit,
-                epoch_ns=time.monotonic_ns(),
                 plc_ports={simulator.station: simulator.port for simulator in simulators},
                 log_level=self._plan.log_level,
                 steps=self._plan.steps,

@@ -29,7 +29,7 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         "simulator_died": "A PLC simulator of this trial ended by itself.",
         # the engine
         "model_loaded": "A model is loaded, proved and warm; device and backend as read back.",
-        "engine_fell_back": "The self-test failed (`why`); the slower plain backend judges instead.",
+        "engine_fell_back": "The self-test failed (`why`); the slower backend `plain` judges.",
         "engine_unproven": "The model has no golden outputs; only its own backends were compared.",
         "engine_failed": "A run of a model failed (`error`); its parts are FAULT.",
         # the record

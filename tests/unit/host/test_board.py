@@ -110,6 +110,14 @@ def test_a_dead_record_does_not_stop_verdicts(board: Board) -> None:
     assert board.is_line_healthy(0, _NOW)
 
 
+def test_the_line_begins_once(board: Board) -> None:
+    """A restarted camera must count on from the first start."""
+    assert board.epoch_ns == 0
+    board.begin(_NOW)
+    board.begin(_NOW + 1)
+    assert board.epoch_ns == _NOW
+
+
 def test_counters_go_on_over_a_restart(board: Board) -> None:
     """They count the run, not the life of a process."""
     row = board.row(Role.GATE, 0)
