@@ -39,7 +39,7 @@ def _places(line: Line) -> list[Place]:
     return [
         Place(
             station.name,
-            f"{station.plc.host}:{station.plc.port}",
+            f"{station.plc.host}:{station.plc.port or 'any free port (simulator)'}",
             station.plc.device_id,
             station.plc.base_register,
             station.plc.word_order,

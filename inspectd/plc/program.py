@@ -82,6 +82,8 @@ class _Tracked:
     """A part between the photo-eye and the reject gate."""
 
     fired_ns: int
+    number: int
+    """The how-manieth part it is."""
     verdict: Verdict = Verdict.NONE
     is_past_gate: bool = False
 
@@ -119,6 +121,7 @@ class PlcProgram:
         self._sequence: int | None = None
         self._next_part_ns: int | None = None
         self._window_ns = int(program.window_ms * _NS_PER_MS)
+        self._last_number = 0
         self._reject_until_ns = 0
         self._beat = _Beat(program.stale_ms)
         self._started_ns: int | None = None
@@ -208,17 +211,11 @@ class PlcProgram:
         elif part.verdict is not Verdict.NONE:
             totals.duplicates.append(block.trigger_id)
         else:
-            if block.trigger_id != self._oldest_open():
+            if part.number < self._last_number:
                 totals.out_of_order.append(block.trigger_id)
+            self._last_number = part.number
             totals.after_window += part.is_past_gate
             part.verdict = block.verdict
-
-    def _oldest_open(self) -> int | None:
-        """The part that is next in turn: the oldest fired without a verdict."""
-        for key, part in self._parts.items():
-            if part.verdict is Verdict.NONE:
-                return key
-        return None
 
     def _pass_photo_eye(self, now_ns: int, is_ready: bool) -> None:
         """Let the parts pass that are due; only one can be told from the next in one scan."""
@@ -235,7 +232,7 @@ class PlcProgram:
             return
         self._counter = (self._counter + 1) % _COUNTER_LIMIT
         self._totals.fired += 1
-        self._parts[self._counter] = _Tracked(now_ns)
+        self._parts[self._counter] = _Tracked(now_ns, self._totals.fired)
         self._before_gate.append(self._counter)
 
     def _pass_gate(self, now_ns: int) -> None:

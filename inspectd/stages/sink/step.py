@@ -230,7 +230,9 @@ class SinkStep:
         """Look at the trigger counter and the acknowledgement."""
         part = self._plc.read_part()
         now_ns = self._context.clock()
-        self._next_poll_ns = now_ns + self._timing.poll_ns
+        timing = self._timing
+        is_waiting = self._plc.handshake.is_waiting
+        self._next_poll_ns = now_ns + (timing.ack_poll_ns if is_waiting else timing.poll_ns)
         if part is None or not self._is_plc_triggered:
             return
         counter = part.trigger_counter
@@ -279,7 +281,9 @@ class SinkStep:
             if ticket is None:
                 return
             if self._plc.tell(ticket):
-                yield self._finish(ticket.stamped(Stamp.SENT, self._context.clock()))
+                sent_ns = self._context.clock()
+                self._next_poll_ns = min(self._next_poll_ns, sent_ns + self._timing.ack_poll_ns)
+                yield self._finish(ticket.stamped(Stamp.SENT, sent_ns))
 
     def _given_up(self, now_ns: int) -> Ticket | None:
         """The part that goes to the record untold, if there is one."""
