@@ -36,7 +36,7 @@ $(VENV)/.test: $(VENV)/.demo pyproject.toml
 	@touch $@
 
 demo: $(VENV)/.demo
-	@$(BIN)/inspectd run stations/demo.yaml --parts $(PARTS)
+	@$(BIN)/inspectd run stations/demo.yaml --parts $(PARTS) --live on
 
 test: $(VENV)/.test
 	@tests/check $(BIN)
@@ -46,10 +46,10 @@ check: $(VENV)/.test
 
 # DeepPCB test_public through the running daemon (CONTRIBUTING.md says where the pictures are expected).
 deeppcb: $(VENV)/.demo
-	@$(BIN)/inspectd run stations/deeppcb.yaml --parts 300 --report var/deeppcb.json
+	@mkdir -p var && $(BIN)/inspectd run stations/deeppcb.yaml --parts 300 --report var/deeppcb.json
 
 bench: $(VENV)/.demo
-	@$(BIN)/inspectd bench --json var/bench.json
+	@mkdir -p var && $(BIN)/inspectd bench --json var/bench.json
 
 clean:
 	rm -rf $(VENV) var build dist *.egg-info

@@ -1,0 +1,122 @@
+"""Which frames go through the model together, and when."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspectd.config.schema import Model
+from inspectd.stages.infer.batch import Planner, Waiting
+
+MS = 1_000_000
+
+
+def planner(batch_max: int = 4, max_wait_ms: float = 0.0) -> Planner:
+    """A planner of two models, `a` and `b`."""
+    return Planner(
+        {
+            name: Model(name=name, path="", batch_max=batch_max, max_wait_ms=max_wait_ms)
+            for name in ("a", "b")
+        }
+    )
+
+
+def frame(
+    trigger_id: int, *, station: int = 0, model: str = "a", deadline_ms: int = 100, at_ms: int = 0
+) -> Waiting:
+    """A waiting frame."""
+    return Waiting(model, station, trigger_id, deadline_ms * MS, at_ms * MS)
+
+
+def test_a_lone_frame_does_not_wait_when_max_wait_is_zero() -> None:
+    """It is due at once, and goes alone."""
+    queue = planner()
+    queue.add(frame(1))
+    assert queue.due_ns(0) == 0
+    assert queue.take(0).batch == (frame(1),)
+    assert queue.due_ns(0) is None
+
+
+def test_a_lone_frame_waits_no_longer_than_max_wait() -> None:
+    """It goes when its time is up, not before."""
+    queue = planner(max_wait_ms=20)
+    queue.add(frame(1, at_ms=5))
+    assert queue.due_ns(5 * MS) == 25 * MS
+    assert queue.take(24 * MS).batch == ()
+    assert queue.take(25 * MS).batch == (frame(1, at_ms=5),)
+
+
+def test_a_full_batch_does_not_wait() -> None:
+    """The last frame that fits starts it."""
+    queue = planner(batch_max=2, max_wait_ms=20)
+    queue.add(frame(1))
+    queue.add(frame(2))
+    assert queue.due_ns(0) == 0
+    assert len(queue.take(0).batch) == 2
+
+
+def test_waiting_ends_where_it_would_break_a_deadline() -> None:
+    """The known run time is taken off the leader's deadline."""
+    queue = planner(max_wait_ms=500)
+    queue.learn("a", 1, 30 * MS)
+    queue.add(frame(1, deadline_ms=100))
+    assert queue.due_ns(0) == 70 * MS
+    assert len(queue.take(70 * MS).batch) == 1
+
+
+def test_the_earliest_deadline_leads() -> None:
+    """Whatever came first, the urgent model runs first."""
+    queue = planner()
+    queue.add(frame(1, model="a", deadline_ms=200))
+    queue.add(frame(2, model="b", deadline_ms=100))
+    assert [one.model for one in queue.take(0).batch] == ["b"]
+    assert [one.model for one in queue.take(0).batch] == ["a"]
+
+
+def test_a_part_past_its_deadline_is_given_up() -> None:
+    """The engine's time belongs to parts that can still be told."""
+    queue = planner()
+    queue.add(frame(1, deadline_ms=10))
+    queue.add(frame(2, deadline_ms=100))
+    plan = queue.take(10 * MS)
+    assert [one.trigger_id for one in plan.expired] == [1]
+    assert [one.trigger_id for one in plan.batch] == [2]
+
+
+def test_a_burst_of_one_station_leaves_room_for_another() -> None:
+    """Stations take turns within a batch."""
+    queue = planner(batch_max=4)
+    for trigger_id in range(10):
+        queue.add(frame(trigger_id, station=0))
+    queue.add(frame(77, station=1, deadline_ms=101))
+    assert 77 in [one.trigger_id for one in queue.take(0).batch]
+
+
+FRAMES = st.lists(
+    st.tuples(st.integers(0, 3), st.sampled_from("ab"), st.integers(0, 300), st.integers(0, 100)),
+    max_size=40,
+)
+
+
+@given(FRAMES, st.integers(1, 8), st.floats(0, 50))
+def test_every_frame_leaves_exactly_once(
+    frames: list[tuple[int, str, int, int]], batch_max: int, wait: float
+) -> None:
+    """In a batch of its own model or as expired; never late into a batch, none stays."""
+    queue = planner(batch_max, wait)
+    came = [
+        frame(i, station=s, model=m, deadline_ms=d, at_ms=a)
+        for i, (s, m, d, a) in enumerate(frames)
+    ]
+    for one in came:
+        queue.add(one)
+    left: list[Waiting] = []
+    now_ns = 100 * MS
+    while (due := queue.due_ns(now_ns)) is not None:
+        now_ns = max(now_ns, due)
+        plan = queue.take(now_ns)
+        assert len(plan.batch) <= batch_max
+        assert len({one.model for one in plan.batch}) <= 1
+        assert all(one.deadline_ns == 0 or one.deadline_ns > now_ns for one in plan.batch)
+        assert plan.batch or plan.expired
+        left += [*plan.batch, *plan.expired]
+    assert sorted(left, key=lambda one: one.trigger_id) == came
+    assert len(queue) == 0
