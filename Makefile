@@ -36,7 +36,7 @@ $(VENV)/.test: $(VENV)/.demo pyproject.toml
 	@touch $@
 
 demo: $(VENV)/.demo
-	@$(BIN)/inspectd run stations/demo.yaml --parts $(PARTS) --live on
+	@$(BIN)/inspectd run stations/demo.yaml --parts $(PARTS)
 
 test: $(VENV)/.test
 	@tests/check $(BIN)
