@@ -9,16 +9,14 @@ road together, and not whether the rules are wise.
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
 from typing import Any, Protocol, TypeAlias
 
+from inspectd.coco import Labels, file_key
 from inspectd.config.schema import Rule, Station
-from inspectd.errors import UsageFault
 from inspectd.frame import Detection, Verdict
 from inspectd.record.reading import Part
 
-__all__ = ["WRONG_MAX", "Evaluate", "Judged", "Labels", "compared", "expected"]
+__all__ = ["WRONG_MAX", "Evaluate", "Judged", "compared", "expected"]
 
 WRONG_MAX = 200
 """Wrong verdicts that are listed; all are counted."""
@@ -38,44 +36,6 @@ Evaluate: TypeAlias = Callable[
     Judged,
 ]
 """The judge's `rules.evaluate`, handed in: the record knows no stage."""
-
-
-@dataclass(frozen=True, slots=True)
-class Labels:
-    """COCO labels by picture."""
-
-    path: Path
-    image_ids: Mapping[str, int]
-    """By the picture's file name, without folders."""
-    boxes: Mapping[int, tuple[Detection, ...]]
-    """Labelled objects by image id, score 1."""
-    category_ids: Mapping[str, int]
-
-    @classmethod
-    def read(cls, path: Path) -> "Labels":
-        """Read a COCO file.
-
-        Raises:
-            UsageFault: It is missing or no COCO JSON.
-        """
-        try:
-            coco = json.loads(path.read_text(encoding="utf-8"))
-            names = {int(row["id"]): str(row["name"]) for row in coco["categories"]}
-            boxes: dict[int, list[Detection]] = {int(row["id"]): [] for row in coco["images"]}
-            for row in coco["annotations"]:
-                x, y, w, h = (float(value) for value in row["bbox"])
-                one = Detection(names[row["category_id"]], 1.0, x, y, x + w, y + h)
-                boxes[row["image_id"]].append(one)
-            return cls(
-                path=path,
-                image_ids={_name(str(row["file_name"])): int(row["id"]) for row in coco["images"]},
-                boxes={key: tuple(found) for key, found in boxes.items()},
-                category_ids={name: key for key, name in names.items()},
-            )
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise UsageFault(
-                f"cannot be read as COCO labels ({error!r})", str(path), "export them again"
-            ) from error
 
 
 def expected(
@@ -130,7 +90,7 @@ def compared(
 
 def image_of(labels: Labels, detail: Mapping[str, Any]) -> int | None:
     """Number of the labelled picture of a part; None: not labelled, or no picture came."""
-    return labels.image_ids.get(_name(str(detail.get("image", ""))))
+    return labels.image_ids.get(file_key(str(detail.get("image", ""))))
 
 
 def _counts(table: Mapping[tuple[str, str], int]) -> dict[str, Any]:
@@ -177,7 +137,3 @@ def _degradation(value: str) -> tuple[str, str]:
     """How a picture was made worse, and the class that was erased (`erase:Cap`)."""
     how, _, label = value.partition(":")
     return how, label
-
-
-def _name(file: str) -> str:
-    return PurePosixPath(file).name

@@ -11,11 +11,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Protocol
 
+from inspectd.coco import Labels
 from inspectd.config.schema import Line, Station
 from inspectd.errors import UsageFault
 from inspectd.frame import Role, Verdict
 from inspectd.ports import Counter
-from inspectd.record.labels import Evaluate, Labels, compared
+from inspectd.record.labels import Evaluate, compared
 from inspectd.record.order import order_of
 from inspectd.record.reading import Part, Reading
 from inspectd.record.scores import scored

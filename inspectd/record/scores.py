@@ -4,9 +4,10 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from inspectd.coco import Labels
 from inspectd.config.schema import EachHasRule, Rule, Station
 from inspectd.errors import UsageFault
-from inspectd.record.labels import Labels, image_of
+from inspectd.record.labels import image_of
 from inspectd.record.reading import Part
 from inspectd.scoring import Scores, score_detections
 
