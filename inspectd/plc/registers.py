@@ -3,7 +3,7 @@
 A station has `BLOCK_REGISTERS` holding registers from `base_register` on, in three groups. Each
 group is contiguous, has one writer, and is written (FC16) or read (FC3) as a whole:
 
-    offset  0..11   HEAD      vision writes   who is there, is it well, what has it counted
+    offset  0..13   HEAD      vision writes   who is there, is it well, what has it counted
     offset 16..20   VERDICT   vision writes   one verdict, the sequence word last
     offset 32..39   PLC       the PLC writes  triggers, acknowledgement, its own sign of life
 
@@ -131,6 +131,7 @@ HEAD = Group(
         Register("recipe_digest", 6, 2, "first 32 bits of the digest of the station file"),
         Register("missed", 8, 2, "triggers counted by the PLC that vision did not see; wraps"),
         Register("late", 10, 2, "parts decided by the clock since the start; wraps"),
+        Register("start_counter", 12, 2, "the trigger counter when vision started"),
     ),
 )
 VERDICT = Group(
@@ -167,6 +168,7 @@ class Head(NamedTuple):
     recipe_digest: int = 0
     missed: int = 0
     late: int = 0
+    start_counter: int = 0
     test_constant: int = TEST_CONSTANT
     protocol_version: int = PROTOCOL_VERSION
 
@@ -206,6 +208,7 @@ def decode_head(words: Sequence[int], order: WordOrder) -> Head:
         recipe_digest=values["recipe_digest"],
         missed=values["missed"],
         late=values["late"],
+        start_counter=values["start_counter"],
         test_constant=values["test_constant"],
         protocol_version=values["protocol_version"],
     )

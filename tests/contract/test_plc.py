@@ -143,11 +143,12 @@ class TestEveryPlc:
         plc.write_verdict(VerdictBlock(trigger_id=5))
         until(lambda: plc.read_part().acknowledged == 0)
 
-    def test_a_head_can_be_written(self, plc: Plc) -> None:
-        """Vision says how it is."""
+    def test_a_head_that_was_written_can_be_read_back(self, plc: Plc) -> None:
+        """Vision says how it is; a later life counts on from there."""
         plc.connect()
-        plc.write_head(Head(StatusBit.READY, heartbeat=3))
-        assert plc.is_connected
+        head = Head(StatusBit.READY, heartbeat=3, missed=2, late=70_000, start_counter=99)
+        plc.write_head(head)
+        assert plc.read_head() == head
 
     def test_the_block_outlives_the_connection(self, plc: Plc) -> None:
         """What was told stands there for the next process."""

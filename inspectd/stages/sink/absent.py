@@ -9,7 +9,7 @@ class NoPlc:
     """Keeps the last block in memory, as a PLC would; never triggers a part."""
 
     def __init__(self) -> None:
-        self._block = VerdictBlock()
+        self._head, self._block = Head(), VerdictBlock()
         self._is_connected = False
 
     @property
@@ -29,8 +29,13 @@ class NoPlc:
         """The last block."""
         return self._block
 
+    def read_head(self) -> Head:
+        """The last head."""
+        return self._head
+
     def write_head(self, head: Head) -> None:
-        """Nobody looks at it."""
+        """Keep the head."""
+        self._head = head
 
     def write_verdict(self, block: VerdictBlock) -> None:
         """Keep the block."""

@@ -25,6 +25,8 @@ class Greeting(NamedTuple):
     """What was read when a connection had been made."""
 
     part: PlcPart
+    head: Head
+    """What vision, perhaps in an earlier life, said of itself."""
     block: VerdictBlock
     doubtful: Ticket | None
     """The verdict that was in doubt until now."""
@@ -122,16 +124,17 @@ class Conversation:
 
     def _hello(self) -> Greeting:
         self._plc.connect()
-        part, block = self._plc.read_part(), self._plc.read_verdict()
+        part, head = self._plc.read_part(), self._plc.read_head()
+        block = self._plc.read_verdict()
         self.trouble = ""
         doubtful, self._doubtful = self._doubtful, None
         if doubtful is None:
-            return Greeting(part, block, None, is_applied=False)
+            return Greeting(part, head, block, None, is_applied=False)
         wanted = (doubtful.ticket.trigger_id, doubtful.sequence)
         is_applied = (block.trigger_id, block.sequence) == wanted
         if is_applied:
             self.handshake.wrote(self._clock())
-        return Greeting(part, block, doubtful.ticket, is_applied)
+        return Greeting(part, head, block, doubtful.ticket, is_applied)
 
     def _asked(self, request: Callable[[], _T]) -> _T | None:
         """Make a request; a failure is counted, told once, and ends the connection."""

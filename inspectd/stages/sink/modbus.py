@@ -25,6 +25,7 @@ from inspectd.plc.registers import (
     PlcPart,
     VerdictBlock,
     WordOrder,
+    decode_head,
     decode_plc,
     decode_verdict,
     encode_head,
@@ -99,6 +100,10 @@ class ModbusPeer:
             return decode_verdict(words, self._order)
         except ValueError as error:
             raise PlcFault(self._peer, f"the verdict block reads {words}", _MAP) from error
+
+    def read_head(self) -> Head:
+        """See `Plc.read_head`."""
+        return decode_head(self._read(HEAD), self._order)
 
     def write_head(self, head: Head) -> None:
         """See `Plc.write_head`."""

@@ -1,4 +1,4 @@
-"""What the sink asks of a PLC, whatever the wire: six requests, each bounded in time."""
+"""What the sink asks of a PLC, whatever the wire: a few requests, each bounded in time."""
 
 from typing import Protocol
 
@@ -35,6 +35,13 @@ class Plc(Protocol):
 
     def read_verdict(self) -> VerdictBlock:
         """Read the verdict block back, in one request.
+
+        Raises:
+            PlcFault: No answer, or another than was asked for.
+        """
+
+    def read_head(self) -> Head:
+        """Read back what vision said of itself, in one request.
 
         Raises:
             PlcFault: No answer, or another than was asked for.

@@ -39,8 +39,15 @@ class Pulse:
         """Triggers counted by the PLC that were not seen."""
         self.late = 0
         """Parts decided by the clock."""
+        self.start_counter = 0
+        """The trigger counter at the start of the first life."""
         self.next_ns = 0
         """When the next beat is due; 0: at once."""
+
+    def resume(self, head: Head) -> None:
+        """Go on counting where an earlier life stopped."""
+        self._heartbeat, self.start_counter = head.heartbeat, head.start_counter
+        self.missed, self.late = head.missed, head.late
 
     def head(self, now_ns: int, condition: Condition) -> Head | None:
         """The head to write now; None: nothing is due."""
@@ -80,4 +87,5 @@ class Pulse:
             recipe_digest=self._recipe,
             missed=self.missed,
             late=self.late,
+            start_counter=self.start_counter,
         )

@@ -93,6 +93,11 @@ class ScriptedPlc:
         self._request(None)
         return self._block
 
+    def read_head(self) -> Head:
+        """See `Plc.read_head`."""
+        self._request(None)
+        return self._head
+
     def write_head(self, head: Head) -> None:
         """See `Plc.write_head`."""
         self._request(head)

@@ -179,6 +179,7 @@ class SinkStep:
         if self._is_plc_triggered:
             self._settled_id = greeting.part.trigger_counter
             self._ledger.begin_after(self._settled_id, Reason.TRIGGER_MISSED)
+        self._pulse.start_counter = self._settled_id
         self._has_met = self._plc.begin(self._settled_id)
 
     def _resume(self, greeting: Greeting, now_ns: int) -> None:
@@ -187,6 +188,8 @@ class SinkStep:
         block, counter = greeting.block, greeting.part.trigger_counter
         self._plc.handshake.begin(block.sequence, now_ns)
         self._settled_id = block.trigger_id
+        self._pulse.resume(greeting.head)
+        self._done = self._opened = (block.trigger_id - self._pulse.start_counter) % ID_LIMIT
         if not self._is_plc_triggered:
             if (block.trigger_id or block.sequence) and self._ledger.last_id is None:
                 self._ledger.begin_after(block.trigger_id, Reason.PROCESS_LOST)

@@ -49,7 +49,7 @@ def test_a_verdict_block_reads_as_it_was_written(block: VerdictBlock, order: Wor
 
 
 @given(
-    head=st.builds(Head, st.sampled_from(list(StatusBit)), U16, U16, U32, U32, U32, U32, U16),
+    head=st.builds(Head, st.sampled_from(list(StatusBit)), U16, U16, U32, U32, U32, U32, U32, U16),
     order=ORDERS,
 )
 def test_a_head_reads_as_it_was_written(head: Head, order: WordOrder) -> None:

@@ -269,6 +269,20 @@ def test_a_restart_answers_what_was_open_as_lost_and_nothing_twice(make_bench: A
     assert Tally(event.reason for event in bench.events)[Reason.PROCESS_LOST] >= 2
 
 
+def test_the_part_limit_counts_on_over_a_restart(make_bench: Any) -> None:
+    """A killed sink does not make the run endless: what was told before it counts."""
+    bench = make_bench(
+        part_limit=10, program=Program(rate_hz=50, parts=10, window_ms=10_000, first_counter=500)
+    )
+    bench.run(90)
+    assert bench.events
+    bench.restart()
+    bench.run(400)
+    assert bench.step.is_drained()
+    assert bench.report("missing") == []
+    assert bench.plc.head.start_counter == 500
+
+
 def test_a_timer_triggered_part_is_told_too(make_bench: Any) -> None:
     """TRIGGER messages of a free-running camera open parts; early verdicts wait for them."""
     bench = make_bench(is_plc_triggered=False)
