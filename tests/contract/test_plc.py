@@ -170,6 +170,7 @@ def test_a_scripted_request_that_fails_ends_the_connection(mishap: Mishap) -> No
     assert not plc.is_connected
 
 
+@pytest.mark.slow
 def test_a_ready_vision_makes_the_simulator_trigger_parts() -> None:
     """Trigger ids go up by one while Ready is shown and the heartbeat lives."""
     with simulator() as port:
@@ -219,6 +220,7 @@ def test_nobody_listening_is_a_fault_within_its_time() -> None:
         peer_at(port).connect()
 
 
+@pytest.mark.slow
 def test_a_frozen_plc_carries_a_write_out_when_it_thaws() -> None:
     """Measured behaviour that the read-back exists for: the fault comes first, the write later."""
     frozen = Peculiarity(freeze_after_s=0.7, freeze_for_s=1.5)
