@@ -1,10 +1,10 @@
 """Which frames go through the model together, and when; pure.
 
-The part whose deadline comes first leads: its model is run next, and the batch is filled with other
-frames of that model. Stations take turns, so that one with many frames waiting does not crowd out
-another whose frame is as urgent. A batch that is not full waits at most `max_wait_ms`, and never so
-long that its run would end after the deadline of the leading part. Parts whose deadline has passed
-are taken out: nobody can use their verdict.
+Each model has its own batch, led by the part whose deadline comes first. Stations take turns in it,
+so that one with many frames waiting does not crowd out another whose frame is as urgent. A batch
+that is not full waits at most `max_wait_ms`, and never so long that its run would end too late for
+the leading part. Of the batches that are due the most urgent runs; one that still waits holds up no
+other. Parts whose deadline has passed are taken out: nobody can use their verdict.
 """
 
 from collections import defaultdict
@@ -30,6 +30,8 @@ class Waiting:
     deadline_ns: int
     """0: none."""
     queued_ns: int
+    reserve_ns: int = 0
+    """What the stages behind the engine need of the time before the deadline."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,42 +68,43 @@ class Planner:
 
     def due_ns(self, now_ns: int) -> int | None:
         """When to ask `take` again; a time in the past: at once; None: nothing waits."""
-        if not self._queue:
-            return None
-        leader = self._leader()
-        return now_ns if self._is_full(leader) else self._closes_ns(leader)
+        return min((self._closes_ns(one, now_ns) for one in self._leaders()), default=None)
 
     def take(self, now_ns: int) -> Plan:
         """Answer the batch that is due, and the parts that are too late; both leave the queue."""
         expired = tuple(one for one in self._queue if 0 < one.deadline_ns <= now_ns)
-        self._queue = [one for one in self._queue if one not in expired]
-        if not self._queue:
+        self._leave(expired)
+        due = [one for one in self._leaders() if self._closes_ns(one, now_ns) <= now_ns]
+        if not due:
             return Plan(expired=expired)
-        leader = self._leader()
-        if not self._is_full(leader) and self._closes_ns(leader) > now_ns:
-            return Plan(expired=expired)
-        batch = self._fill(leader.model)
-        chosen = set(batch)
-        self._queue = [one for one in self._queue if one not in chosen]
+        batch = self._fill(min(due, key=_urgency).model)
+        self._leave(batch)
         return Plan(batch, expired)
 
     # ------------------------------------------------------------ inside
 
-    def _leader(self) -> Waiting:
-        return min(self._queue, key=_urgency)
+    def _leave(self, gone: Sequence[Waiting]) -> None:
+        chosen = set(gone)
+        self._queue = [one for one in self._queue if one not in chosen]
 
-    def _is_full(self, leader: Waiting) -> bool:
-        waiting = sum(one.model == leader.model for one in self._queue)
-        return waiting >= self._models[leader.model].batch_max
+    def _leaders(self) -> list[Waiting]:
+        """The most urgent frame of each model."""
+        leaders: dict[str, Waiting] = {}
+        for one in self._queue:
+            leaders[one.model] = min(leaders.get(one.model, one), one, key=_urgency)
+        return list(leaders.values())
 
-    def _closes_ns(self, leader: Waiting) -> int:
-        """When the leader's batch is run although it is not full."""
+    def _closes_ns(self, leader: Waiting, now_ns: int) -> int:
+        """When the leader's batch is run: at once when it is full."""
         model = self._models[leader.model]
-        first_ns = min(one.queued_ns for one in self._queue if one.model == leader.model)
-        closes_ns = first_ns + int(model.max_wait_ms * _NS_PER_MS)
-        if leader.deadline_ns:
-            closes_ns = min(closes_ns, leader.deadline_ns - self._longest_ns(leader.model))
-        return closes_ns
+        waiting = [one.queued_ns for one in self._queue if one.model == leader.model]
+        if len(waiting) >= model.batch_max:
+            return now_ns
+        closes_ns = min(waiting) + int(model.max_wait_ms * _NS_PER_MS)
+        if not leader.deadline_ns:
+            return closes_ns
+        needed_ns = leader.reserve_ns + self._longest_ns(leader.model)
+        return min(closes_ns, leader.deadline_ns - needed_ns)
 
     def _longest_ns(self, model: str) -> int:
         """The longest known run of the model: what waiting must leave time for."""

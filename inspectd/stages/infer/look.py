@@ -3,6 +3,7 @@
 For the self-test, for golden outputs, and for `inspectd model detect`.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from inspectd.model.layout import split
 from inspectd.model.prepare import Preparer
 from inspectd.model.spec import ModelSpec
 from inspectd.ports import Pixels, Tensor
-from inspectd.stages.infer.engine import Batch, Engine
+from inspectd.stages.infer.engine import Array, Batch, Engine
 
 __all__ = ["Look", "read_picture"]
 
@@ -76,8 +77,20 @@ class Look:
 
     def in_batch(self, engine: Engine, batch: Batch) -> list[list[Detection]]:
         """What the engine finds in each frame of a batch of frames of this size."""
+        return [self.decoded(raw) for raw in self.raw(engine, batch)]
+
+    def decoded(self, raw: Mapping[str, Array]) -> list[Detection]:
+        """Raw outputs of one frame of this size as detections."""
+        return boxes.decode(self.spec, raw, self.frame_width, self.frame_height)
+
+    def raw(self, engine: Engine, batch: Batch) -> list[dict[str, Array]]:
+        """What the engine answers for each frame of a batch, named as in `inspectd.model.layout`.
+
+        Raises:
+            EngineFault: the run failed.
+            ValueError: the outputs are not those of such a batch.
+        """
         size = len(batch)
         one = Geometry.of(self.spec, self.frame_height, self.frame_width).side_inputs()
         side = {name: np.stack([values] * size) for name, values in one.items()}
-        frames = split(self.spec.layout, engine.run(batch, side), size)
-        return [boxes.decode(self.spec, raw, self.frame_width, self.frame_height) for raw in frames]
+        return split(self.spec.layout, engine.run(batch, side), size)

@@ -4,7 +4,7 @@ One process for the line, one engine for each model in it. While a batch runs, f
 in the inbox and in the planner, and make up the next batch.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,6 +15,7 @@ from inspectd.frame import NO_SLOT, Kind, Reason, Role, Stamp, Ticket, Verdict
 from inspectd.model import directory
 from inspectd.model.geometry import Geometry
 from inspectd.model.layout import split
+from inspectd.model.spec import Layout
 from inspectd.ports import Context, Counter, Out, Step
 from inspectd.stages.infer.batch import Planner, Waiting
 from inspectd.stages.infer.detail import with_engine, with_error
@@ -22,8 +23,9 @@ from inspectd.stages.infer.engine import Batch, Engine
 from inspectd.stages.infer.loading import load
 from inspectd.stages.infer.scripted import Scripted
 
-__all__ = ["FAILURES_MAX", "InferStep", "Loaded", "build"]
+__all__ = ["FAILURES_MAX", "InferStep", "Loaded", "Source", "build"]
 
+_NS_PER_MS = 1_000_000
 FAILURES_MAX = 3
 """Failed runs in a row after which the process gives up; the supervisor starts a fresh one."""
 
@@ -34,10 +36,22 @@ class Loaded:
 
     name: str
     digest: str
-    layout: str
+    layout: Layout
     engine: Engine
     batches: Mapping[int, Batch]
-    """Memory for batches of more than one frame, by size."""
+    """Memory for batches, by size; the largest holds all others."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """What a station's frames bring along."""
+
+    model: str
+    """As the station file names it."""
+    side: Mapping[str, Batch]
+    """Further inputs of one frame, by name, float32 (2,)."""
+    reserve_ns: int
+    """What judge and sink may take of a part's time."""
 
 
 def build(line: Line, station: int, context: Context) -> Step:  # noqa: ARG001 - serves all stations
@@ -50,12 +64,16 @@ def build(line: Line, station: int, context: Context) -> Step:  # noqa: ARG001 -
     models = {model.name: model for model in line.models}
     used = {station.model for station in line.stations}
     loaded = {name: _loaded(line, models[name], context) for name in models if name in used}
-    stations = [station.model for station in line.stations]
-    side = {at: _side(line, at) for at in range(len(line.stations))}
-    return InferStep(loaded, Planner(models), stations, side, context)
+    planner = Planner(models)
+    for name, model in loaded.items():
+        size = models[name].batch_max
+        planner.learn(name, size, _warm_up(model, size, context.clock))
+    sources = {at: _source(line, at) for at in range(len(line.stations))}
+    return InferStep(loaded, planner, sources, context, archive=frozenset(line.record.archive))
 
 
 def _loaded(line: Line, model: Model, context: Context) -> Loaded:
+    layout: Layout = "scores"
     try:
         spec = directory.read(model.path)
     except ModelFault:
@@ -63,44 +81,50 @@ def _loaded(line: Line, model: Model, context: Context) -> Loaded:
             raise
         at = next(i for i, station in enumerate(line.stations) if station.model == model.name)
         shape = context.arenas[at].tensor(0).shape
-        engine: Engine = Scripted(line.engine, "scores")
-        name, digest, layout = model.name, "scripted", "scores"
+        engine: Engine = Scripted(line.engine, layout)
+        name, digest = model.name, "scripted"
     else:
         shape, name, digest, layout = spec.tensor_shape, spec.name, spec.digest, spec.layout
         engine = load(spec, line.engine, model.batch_max, context.log)
-    sizes = range(2, model.batch_max + 1)
     room = np.zeros((model.batch_max, *shape), np.float32)
-    loaded = Loaded(
+    context.log("info", "model_loaded", model=name, digest=digest, **engine.describe())
+    return Loaded(
         name=name,
         digest=digest,
         layout=layout,
         engine=engine,
-        batches={size: room[:size] for size in sizes},
+        batches={size: room[:size] for size in range(1, model.batch_max + 1)},
     )
-    _warm_up(loaded, room)
-    context.log("info", "model_loaded", model=name, digest=digest, **engine.describe())
-    return loaded
 
 
-def _warm_up(loaded: Loaded, room: Batch) -> None:
-    """Run every batch size once, so that no part pays for a first time."""
-    for size in range(1, len(room) + 1):
+def _warm_up(loaded: Loaded, batch_max: int, clock: Callable[[], int]) -> int:
+    """Run every batch size once, so that no part pays for a first time.
+
+    Returns:
+        Nanoseconds that a run of the largest batch takes when it is warm.
+    """
+    started_ns = clock()
+    for size in [*range(1, batch_max + 1), batch_max]:
         ones = np.ones((size, 2), np.float32)
-        loaded.engine.run(room[:size], {"scale_factor": ones, "im_shape": ones})
+        started_ns = clock()
+        loaded.engine.run(loaded.batches[size], {"scale_factor": ones, "im_shape": ones})
+    return clock() - started_ns
 
 
-def _side(line: Line, at: int) -> Mapping[str, Batch]:
-    """Further inputs of one frame of this station, by name, float32 (2,)."""
+def _source(line: Line, at: int) -> Source:
     station = line.stations[at]
     model = next(model for model in line.models if model.name == station.model)
+    side: Mapping[str, Batch] = {}
     try:
         spec = directory.read(model.path)
     except ModelFault:
         if not isinstance(line.engine, ScriptedEngine):
             raise
-        return {}
-    camera = station.camera
-    return Geometry.of(spec, camera.height_px, camera.width_px).side_inputs()
+    else:
+        camera = station.camera
+        side = Geometry.of(spec, camera.height_px, camera.width_px).side_inputs()
+    reserve_ms = station.budget.judge_ms + station.budget.sink_ms
+    return Source(model=model.name, side=side, reserve_ns=int(reserve_ms * _NS_PER_MS))
 
 
 class InferStep:
@@ -110,24 +134,25 @@ class InferStep:
         self,
         loaded: Mapping[str, Loaded],
         planner: Planner,
-        stations: Sequence[str],
-        side: Mapping[int, Mapping[str, Batch]],
+        sources: Mapping[int, Source],
         context: Context,
+        *,
+        archive: frozenset[str],
     ) -> None:
         """Serve the stations of a line.
 
         Args:
             loaded: models by the name that the station file gives them.
             planner: the queue.
-            stations: name of each station's model.
-            side: further inputs of one frame, by station.
+            sources: by station.
             context: of this process.
+            archive: names of the verdicts whose pictures are kept.
         """
         self._loaded = loaded
         self._planner = planner
-        self._stations = stations
-        self._side = side
+        self._sources = sources
         self._context = context
+        self._archive = archive
         self._tickets: dict[Waiting, Ticket] = {}
         self._failures = 0
 
@@ -139,12 +164,14 @@ class InferStep:
         if not arena.holds(ticket.slot, ticket.generation, Role.INFER):
             self._context.count(Counter.STALE, 1)
             return ()
+        source = self._sources[ticket.station]
         waiting = Waiting(
-            model=self._stations[ticket.station],
+            model=source.model,
             station=ticket.station,
             trigger_id=ticket.trigger_id,
             deadline_ns=ticket.deadline_ns,
             queued_ns=now_ns,
+            reserve_ns=source.reserve_ns,
         )
         self._tickets[waiting] = ticket.stamped(Stamp.INFER_QUEUED, now_ns)
         self._planner.add(waiting)
@@ -185,7 +212,7 @@ class InferStep:
         loaded = self._loaded[model]
         try:
             outputs = loaded.engine.run(self._gathered(loaded, tickets), self._sides(tickets))
-            frames = split(loaded.layout, outputs, len(tickets))  # type: ignore[arg-type]
+            frames = split(loaded.layout, outputs, len(tickets))
         except (EngineFault, ValueError) as error:
             return self._failed(tickets, str(error))
         self._failures = 0
@@ -217,7 +244,7 @@ class InferStep:
         return batch
 
     def _sides(self, tickets: Sequence[Ticket]) -> dict[str, Batch]:
-        each = [self._side[one.station] for one in tickets]
+        each = [self._sources[one.station].side for one in tickets]
         return {name: np.stack([side[name] for side in each]) for name in each[0]}
 
     def _failed(self, tickets: Sequence[Ticket], error: str) -> list[Out]:
@@ -230,15 +257,18 @@ class InferStep:
         return [self._fault(ticket, error, now_ns) for ticket in tickets]
 
     def _fault(self, ticket: Ticket, error: str, now_ns: int) -> Out:
-        arena = self._context.arenas[ticket.station]
-        arena.hand_over(ticket.slot, ticket.generation, Role.INFER, Role.RECORD)
         detail = with_error(ticket.detail, error)
-        decided = ticket.decided(Verdict.FAULT, Reason.ENGINE_ERROR, now_ns, detail)
-        return Out(Role.SINK, Kind.VERDICT, decided)
+        return self._ended(ticket.decided(Verdict.FAULT, Reason.ENGINE_ERROR, now_ns, detail))
 
     def _late(self, ticket: Ticket, now_ns: int) -> Out:
         """Give up a part whose deadline has passed: the engine's time belongs to others."""
+        return self._ended(ticket.decided(Verdict.LATE, Reason.DEADLINE_PASSED, now_ns))
+
+    def _ended(self, ticket: Ticket) -> Out:
+        """Tell the sink of a part that ends here; its picture goes to the record, or is let go."""
         arena = self._context.arenas[ticket.station]
-        arena.release(ticket.slot, ticket.generation, Role.INFER)
-        decided = ticket.decided(Verdict.LATE, Reason.DEADLINE_PASSED, now_ns)
-        return Out(Role.SINK, Kind.VERDICT, replace(decided, slot=NO_SLOT))
+        place = ticket.slot, ticket.generation, Role.INFER
+        if ticket.verdict.name in self._archive and arena.hand_over(*place, Role.RECORD):
+            return Out(Role.SINK, Kind.VERDICT, ticket)
+        arena.release(*place)
+        return Out(Role.SINK, Kind.VERDICT, replace(ticket, slot=NO_SLOT))
