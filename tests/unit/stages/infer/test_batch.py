@@ -120,3 +120,48 @@ def test_every_frame_leaves_exactly_once(
         left += [*plan.batch, *plan.expired]
     assert sorted(left, key=lambda one: one.trigger_id) == came
     assert len(queue) == 0
+
+
+def test_a_waiting_batch_holds_up_no_other_model() -> None:
+    """The engine would stand idle: the urgent model waits for company, the other is full."""
+    queue = Planner(
+        {
+            "a": Model(name="a", path="", batch_max=4, max_wait_ms=50),
+            "b": Model(name="b", path="", batch_max=1, max_wait_ms=50),
+        }
+    )
+    queue.add(frame(1, model="a", deadline_ms=100))
+    queue.add(frame(2, model="b", deadline_ms=200))
+    assert queue.due_ns(0) == 0
+    assert [one.trigger_id for one in queue.take(0).batch] == [2]
+    assert queue.due_ns(0) == 50 * MS
+
+
+def test_waiting_leaves_time_for_the_stages_behind() -> None:
+    """A raw output at the deadline is a verdict after it."""
+    queue = planner(max_wait_ms=500)
+    queue.learn("a", 4, 30 * MS)
+    queue.add(Waiting("a", 0, 1, 100 * MS, 0, reserve_ns=25 * MS))
+    assert queue.due_ns(0) == 45 * MS
+
+
+def test_the_newest_run_moves_the_known_time_a_little() -> None:
+    """One slow run does not make every later batch leave early."""
+    queue = planner(max_wait_ms=500)
+    queue.learn("a", 1, 10 * MS)
+    queue.learn("a", 1, 60 * MS)
+    queue.add(frame(1, deadline_ms=100))
+    assert queue.due_ns(0) == 80 * MS
+
+
+@given(st.lists(st.integers(0, 9), min_size=2, max_size=30), st.integers(2, 8))
+def test_no_station_is_left_out_while_another_has_two(counts: list[int], batch_max: int) -> None:
+    """With equal deadlines, a second frame of one station waits until every other had its first."""
+    queue = planner(batch_max)
+    for station, count in enumerate(counts):
+        for trigger_id in range(count):
+            queue.add(frame(trigger_id, station=station))
+    batch = queue.take(0).batch
+    taken = [sum(one.station == station for one in batch) for station in range(len(counts))]
+    left_out = [s for s, count in enumerate(counts) if count and not taken[s]]
+    assert not left_out or max(taken) <= 1

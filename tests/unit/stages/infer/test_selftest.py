@@ -13,7 +13,13 @@ from inspectd.frame import Detection
 from inspectd.model.spec import ModelSpec, Nms, Normalize, Program, Resize
 from inspectd.stages.infer.engine import Array, Batch
 from inspectd.stages.infer.look import read_picture
-from inspectd.stages.infer.selftest import difference, prove, read_golden, write_golden
+from inspectd.stages.infer.selftest import (
+    difference,
+    prove,
+    raw_difference,
+    read_golden,
+    write_golden,
+)
 
 FOUND = Detection("Cap", 0.9, 10, 10, 20, 20)
 
@@ -139,3 +145,26 @@ def test_a_picture_that_is_none_is_named(tmp_path: Path) -> None:
     """The file is in the message."""
     with pytest.raises(Exception, match=r"gone\.png"):
         read_picture(tmp_path / "gone.png")
+
+
+def test_backends_that_find_nothing_are_compared_all_the_same(tmp_path: Path) -> None:
+    """Finding nothing twice proves nothing: scores below every limit must agree as well."""
+    bare = spec(tmp_path)
+    assert not prove(bare, Thresholding(score=0.1), 2, Thresholding(score=0.1))
+    with pytest.raises(EngineRefused, match="`scores` differ"):
+        prove(bare, Thresholding(score=0.1), 2, Thresholding(score=0.2))
+
+
+def test_values_that_are_not_finite_are_refused(model: ModelSpec) -> None:
+    """Some graphs give NaN with one backend and numbers with another."""
+    with pytest.raises(EngineRefused, match="not finite"):
+        prove(model, Thresholding(score=float("nan")), 1)
+
+
+def test_boxes_of_another_place_are_told_by_how_much() -> None:
+    """The largest difference is in the message."""
+    boxes = np.zeros((2, 4), np.float32)
+    raw = {"boxes": boxes, "scores": np.zeros((1, 2), np.float32)}
+    moved = {**raw, "boxes": boxes + np.float32(3)}
+    assert raw_difference(raw, raw) == ""
+    assert raw_difference(raw, moved) == "8 of 8 values in `boxes` differ, by 3"
