@@ -6,7 +6,15 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from inspectd.config.schema import EachHasRule, ForbidRule, Line, PaddleEngine, Rule, Station
+from inspectd.config.schema import (
+    EachHasRule,
+    ForbidRule,
+    Line,
+    PaddleEngine,
+    Rule,
+    ScriptedEngine,
+    Station,
+)
 from inspectd.errors import FrameFault, ModelFault
 from inspectd.model import directory
 from inspectd.model.geometry import Geometry
@@ -19,11 +27,14 @@ def check(line: Line) -> list[tuple[str, str]]:
     """Answer (dotted key in the station file, what is wrong and how to put it right).
 
     Reads every model directory; never imports paddle. A station whose model cannot be read is not
-    checked further, and neither is one that names no model (the file's own rules say that).
+    checked further, and neither is one that names no model (the file's own rules say that). A
+    scripted engine works without the directory.
     """
     faults: list[tuple[str, str]] = []
     specs: dict[str, ModelSpec] = {}
     for at, model in enumerate(line.models):
+        if isinstance(line.engine, ScriptedEngine) and not Path(model.path).exists():
+            continue
         try:
             specs[model.name] = directory.read(model.path)
         except ModelFault as fault:
