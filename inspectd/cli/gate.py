@@ -24,6 +24,7 @@ from inspectd.stages.gate.picture import (
     pictures_in,
     read_picture,
     read_reference,
+    read_sized,
     write_reference,
 )
 from inspectd.stages.gate.proposal import block_of
@@ -157,15 +158,7 @@ def _frames(
     """
     progress = Console(stderr=True)
     for path in track(paths, "measuring", console=progress, disable=not progress.is_terminal):
-        picture = read_picture(path, channels)
-        if picture.shape[:2] != (height, width):
-            have = f"{picture.shape[1]} x {picture.shape[0]}"
-            raise UsageFault(
-                f"is {have} px where {width} x {height} are expected",
-                str(path),
-                "put pictures of one size, the station's, into the folder",
-            )
-        yield picture
+        yield read_sized(path, channels, height, width)
 
 
 def _greys(

@@ -191,7 +191,7 @@ def _four_digits(value: float, towards: Callable[[float], int]) -> float:
     if value <= 0:
         return 0.0
     step = 10.0 ** (math.floor(math.log10(value)) - 3)
-    return float(f"{towards(value / step) * step:.6g}")
+    return float(f"{towards(round(value / step, 6)) * step:.6g}")
 
 
 def _useless(key: str, limit: float, region_px: int) -> str:

@@ -10,7 +10,14 @@ import numpy as np
 from inspectd.errors import FrameFault, UsageFault
 from inspectd.ports import Pixels
 
-__all__ = ["median_picture", "pictures_in", "read_picture", "read_reference", "write_reference"]
+__all__ = [
+    "median_picture",
+    "pictures_in",
+    "read_picture",
+    "read_reference",
+    "read_sized",
+    "write_reference",
+]
 
 _SUFFIXES = frozenset({".bmp", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp"})
 _MEDIAN_PICTURES_MAX = 101
@@ -51,6 +58,23 @@ def read_picture(path: Path, channels: Literal[1, 3]) -> Pixels:
     return np.asarray(picture, np.uint8)
 
 
+def read_sized(path: Path, channels: Literal[1, 3], height: int, width: int) -> Pixels:
+    """Answer a picture of a folder whose pictures are all of one size.
+
+    Raises:
+        FrameFault: It cannot be read, or is no picture.
+        UsageFault: It has another size.
+    """
+    picture = read_picture(path, channels)
+    if picture.shape[:2] != (height, width):
+        raise UsageFault(
+            f"is {picture.shape[1]} x {picture.shape[0]} px where {width} x {height} are expected",
+            str(path),
+            "put pictures of one size, the station's, into the folder",
+        )
+    return picture
+
+
 def read_reference(path: str, height: int, width: int) -> Pixels:
     """Answer the reference of the presence check, grey (height, width).
 
@@ -72,11 +96,15 @@ def median_picture(paths: Sequence[Path]) -> Pixels:
     """Answer the median of pictures of one size, grey: what stands still stays, the rest fades.
 
     At most 101 are taken, evenly spread, and fewer where they would fill 256 MB.
+
+    Raises:
+        FrameFault: One cannot be read, or is no picture.
+        UsageFault: One has another size than the first.
     """
     first = read_picture(paths[0], 1)
     most = max(1, min(_MEDIAN_PICTURES_MAX, _MEDIAN_BYTES_MAX // first.size))
     chosen = sorted({len(paths) * i // most for i in range(most)})
-    stack = np.stack([read_picture(paths[i], 1) for i in chosen])
+    stack = np.stack([read_sized(paths[i], 1, *first.shape) for i in chosen])
     answer = np.empty_like(first)
     for row in range(0, len(first), _BAND_ROWS):
         answer[row : row + _BAND_ROWS] = np.median(stack[:, row : row + _BAND_ROWS], axis=0)
