@@ -186,9 +186,10 @@ class Stage:
         trouble = self._step.trouble()
         if trouble != self._trouble:
             self._trouble = trouble
-            self._log(
-                "error" if trouble else "info", "trouble" if trouble else "recovered", what=trouble
-            )
+            if trouble:
+                self._log("error", "trouble", what=trouble)
+            else:
+                self._log("info", "recovered")
         if self._is_stopping:
             self._row.say(Status.STOPPING, trouble)
         elif self._tells_done and self._step.is_drained() and self._post.is_empty():

@@ -27,6 +27,15 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         "recovered": "It answers again.",
         "priority_refused": "The sink may not run with real-time priority; latency will vary more.",
         "simulator_died": "A PLC simulator of this trial ended by itself.",
+        # the sink
+        "plc_reached": "The PLC answers; the sink agreed with it on the last part told.",
+        "plc_lost": "The PLC does not answer (`error`); parts run out of time untold.",
+        "parts_unknown": "A restarted sink cannot know the parts between; the PLC rejects them.",
+        "triggers_missed": "The trigger counter jumped: so many parts are FAULT (trigger missed).",
+        "trigger_ids_restarted": "The trigger counter went back: the PLC or its program restarted.",
+        "verdict_stray": "A verdict came for a part that is not open; it changes nothing.",
+        "verdict_not_acknowledged": "The PLC did not take a verdict in time: overrun.",
+        "verdict_carried_out_late": "A verdict that was given up had been carried out.",
         # the engine
         "model_loaded": "A model is loaded, proved and warm; device and backend as read back.",
         "engine_fell_back": "The self-test failed (`why`); the slower backend `plain` judges.",
