@@ -31,7 +31,9 @@ COMMANDS: tuple[Command, ...] = (
     Command("model", "inspectd.cli.model", "show a model directory, try it, store golden outputs"),
     Command("plc-map", "inspectd.cli.plc_map", "print the register map for the controls engineer"),
     Command("plc-sim", "inspectd.cli.plc_sim", "play the PLC: a Modbus server for trials"),
-    Command("bench", "inspectd.cli.bench", "measure the pipeline against baselines of the same run"),
+    Command(
+        "bench", "inspectd.cli.bench", "measure the pipeline against baselines of the same run"
+    ),
     Command("train", "inspectd.train.cli", "train a detector of ours by a recipe"),
     Command("export", "inspectd.train.export_cli", "write a checkpoint as a model directory"),
 )

@@ -251,10 +251,26 @@ def _stage_row(values: Sequence[float], budget: float | None) -> tuple[str, str,
     return f"{percentile(ordered, 0.5):.1f}", f"{p99:.1f}", f"{budget:g}", bar
 
 
+_MEASURES = {
+    "DARK": "exposure",
+    "BRIGHT": "exposure",
+    "BLURRED": "sharpness",
+    "SATURATED": "saturation",
+    "GLARE": "glare",
+    "OCCLUDED": "presence",
+    "PART_MISSING": "presence",
+    "FROZEN": "frozen",
+}
+"""The gate's measure behind each reason of UNFIT."""
+
+
 def _words(part: Part) -> str:
-    """Why a part is what it is: its broken rules, broken measures, or the error."""
+    """Why a part is what it is: its broken rules, its broken measure, or the error."""
     detail = json.loads(part.detail)
     broken = [str(one[1]) for one in detail.get("broken", [])]
     if broken:
         return "; ".join(broken)
+    for one in detail.get("measures", []):
+        if one.get("name") == _MEASURES.get(part.reason):
+            return f"{one['name']} {one['value']:g}, limit {one['limit']:g}"
     return str(detail.get("error", "") or detail.get("image", ""))

@@ -48,6 +48,18 @@ def test_where_no_terminal_is_each_verdict_is_one_line(desk: Any) -> None:
     ]
 
 
+def test_an_unfit_picture_is_told_with_its_measure_and_limit(desk: Any) -> None:
+    """The one measure that the reason speaks of."""
+    out = io.StringIO()
+    live = view(desk, out)
+    measures = '{"name":"glare","value":3,"limit":9},{"name":"exposure","value":11.9,"limit":85}'
+    detail = f'{{"measures":[{measures}]}}'.encode()
+    desk.recorded(desk.ticket(1, verdict=Verdict.UNFIT, reason=Reason.DARK, detail=detail))
+    live.update(0)
+    live.stop()
+    assert out.getvalue().endswith("exposure 11.9, limit 85\n")
+
+
 def test_a_record_that_is_not_there_yet_is_waited_for(desk: Any) -> None:
     """The view starts with the line; the database comes later."""
     out = io.StringIO()
