@@ -6,7 +6,7 @@ from pathlib import Path
 
 import cv2
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from inspectd.errors import UsageFault
 from inspectd.frame import Detection
@@ -46,7 +46,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _show(spec: ModelSpec, _options: argparse.Namespace) -> None:
-    table = Table("key", "understood as", title=f"{spec.name} ({spec.config_path})")
+    table = Table("key", Column("understood as", overflow="fold"), title=spec.name)
+    table.add_row("file", spec.config_path)
     for key in ("arch", "digest", "colour", "tensor_shape", "layout", "draw_threshold", "nms"):
         table.add_row(key, str(getattr(spec, key)))
     table.add_row("labels", ", ".join(spec.labels))
@@ -62,11 +63,10 @@ def _show(spec: ModelSpec, _options: argparse.Namespace) -> None:
 def _golden(spec: ModelSpec, options: argparse.Namespace) -> None:
     folder = Path(spec.path)
     if options.image is not None:
-        read_picture(options.image)
-        for old in ("golden.png", "golden.jpg"):
-            (folder / old).unlink(missing_ok=True)
-        suffix = ".jpg" if options.image.suffix.lower() in (".jpg", ".jpeg") else ".png"
-        _put(options.image, folder / f"golden{suffix}")
+        is_jpeg = options.image.suffix.lower() in (".jpg", ".jpeg")
+        new, old = ("golden.jpg", "golden.png")[:: 1 if is_jpeg else -1]
+        _put(options.image, folder / new)
+        (folder / old).unlink(missing_ok=True)
     if options.template is not None:
         _put(options.template, folder / "golden_template.png")
     picture = picture_of(spec)
@@ -77,11 +77,14 @@ def _golden(spec: ModelSpec, options: argparse.Namespace) -> None:
 
 
 def _put(source: Path, target: Path) -> None:
-    """Copy a picture; another format than the target's is written anew without loss."""
+    """Copy a picture, which may lie there already; what is no JPEG or PNG becomes a PNG."""
+    picture = read_picture(source)
+    if target.exists() and target.samefile(source):
+        return
     if source.suffix.lower() == target.suffix or target.suffix == ".jpg":
         shutil.copyfile(source, target)
-    else:
-        cv2.imwrite(str(target), read_picture(source))
+    elif not cv2.imwrite(str(target), picture):
+        raise UsageFault("cannot be written", str(target), "make the model directory writable")
 
 
 def _detect(spec: ModelSpec, options: argparse.Namespace) -> None:

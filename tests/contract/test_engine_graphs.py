@@ -45,7 +45,7 @@ CONFIG = {
 def network(*, has_nms: bool) -> Any:
     """A detector with random weights whose boxes overlap a lot."""
     paddle: Any = importlib.import_module("paddle")
-    nn = paddle.nn
+    nn: Any = paddle.nn
 
     class Net(nn.Layer):  # type: ignore[misc]
         """One level of stride 8."""
