@@ -61,7 +61,14 @@ class Paddle:
                 spec.name, "openvino takes .pdmodel programs, there is none", "choose onednn"
             )
         self._program = program
-        config = self._config(program, device, backend, threads, cache)
+        try:
+            config = self._config(program, device, backend, threads, cache)
+        except AttributeError as error:
+            raise EngineRefused(
+                spec.name,
+                f"this Paddle is too old for {backend} with .{program.format} ({error})",
+                "install Paddle 3, or give it a .pdmodel program and the backend onednn",
+            ) from error
         self._asked = {"device": device, "backend": backend if device == "cpu" else "cuda"}
         self._read_back(config)
         try:
