@@ -46,7 +46,7 @@ class _House:
         return psutil.Process(self.process.pid).children(recursive=True)
 
     def child(self, role: str) -> psutil.Process:
-        return next(c for c in self.children() if f"--role {role} " in " ".join(c.cmdline()) + " ")
+        return next(child for child in self.children() if f"--role {role} " in _command(child))
 
     def wait_for(self, what: Callable[[], bool], seconds: float = 60) -> None:
         until = time.monotonic() + seconds
@@ -64,6 +64,14 @@ class _House:
     def is_ready_again(self, role: str) -> bool:
         ready = [e for e in self.log() if e["event"] == "process_ready" and e.get("role") == role]
         return len(ready) > 1
+
+
+def _command(process: psutil.Process) -> str:
+    """Its command line; empty when it has just died."""
+    try:
+        return " ".join(process.cmdline())
+    except psutil.NoSuchProcess:
+        return ""
 
 
 def _is_dead(process: psutil.Process) -> bool:
@@ -168,7 +176,7 @@ def test_a_process_that_dies_again_and_again_stops_the_line(house: _House) -> No
     until = time.monotonic() + 90
     while house.process.poll() is None and time.monotonic() < until:
         for child in house.children():
-            if "--role judge" in " ".join(child.cmdline()):
+            if "--role judge " in _command(child):
                 child.kill()
         time.sleep(0.05)
     assert house.process.wait(10) == 1

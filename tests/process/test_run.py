@@ -86,8 +86,11 @@ def _events(folder: Path) -> list[tuple[int, str, str]]:
 def _child(process: "subprocess.Popen[str]", role: str) -> psutil.Process | None:
     """A living process of the line; None while there is none."""
     for child in psutil.Process(process.pid).children(recursive=True):
-        if f"--role {role} " in " ".join(child.cmdline()):
-            return child
+        try:
+            if f"--role {role} " in " ".join(child.cmdline()):
+                return child
+        except psutil.NoSuchProcess:  # it has just died; a zombie counts as dead
+            continue
     return None
 
 
@@ -143,6 +146,7 @@ def test_every_killed_stage_costs_parts_but_no_verdict(tmp_path: Path) -> None:
         _, errors = line.communicate(timeout=60)
     finally:
         line.kill()
+        line.communicate()
     assert line.returncode == 0, errors
     triggers = [trigger for trigger, _, _ in _events(tmp_path)]
     assert sorted(triggers) == list(range(min(triggers), min(triggers) + len(triggers)))
@@ -189,3 +193,4 @@ def test_systemd_is_told_when_everybody_is_ready(tmp_path: Path) -> None:
             assert line.wait(60) == 0
         finally:
             line.kill()
+            line.wait()
