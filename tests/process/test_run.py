@@ -85,13 +85,16 @@ def _events(folder: Path) -> list[tuple[int, str, str]]:
 
 def _child(process: "subprocess.Popen[str]", role: str) -> psutil.Process | None:
     """A living process of the line; None while there is none."""
-    for child in psutil.Process(process.pid).children(recursive=True):
-        try:
-            if f"--role {role} " in " ".join(child.cmdline()):
-                return child
-        except psutil.NoSuchProcess:  # it has just died; a zombie counts as dead
-            continue
-    return None
+    children = psutil.Process(process.pid).children(recursive=True)
+    return next((child for child in children if f"--role {role} " in _command(child)), None)
+
+
+def _command(process: psutil.Process) -> str:
+    """Its command line; empty when it has just died."""
+    try:
+        return " ".join(process.cmdline())
+    except psutil.NoSuchProcess:
+        return ""
 
 
 def _wait(what: "Any", process: "subprocess.Popen[str]", seconds: float = 90) -> None:
