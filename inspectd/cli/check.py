@@ -4,11 +4,11 @@ import argparse
 import sys
 
 from inspectd.config.load import ExtraCheck, load
-from inspectd.config.schema import Line
+from inspectd.config.schema import Line, PaddleEngine
 from inspectd.errors import Exit, StationFaults
-from inspectd.model import checks
+from inspectd.model import checks, distributions
 
-__all__ = ["EXTRA_CHECKS", "add_arguments", "load_checked", "run"]
+__all__ = ["EXTRA_CHECKS", "add_arguments", "load_checked", "load_to_run", "run"]
 
 EXTRA_CHECKS: tuple[ExtraCheck, ...] = (checks.check,)
 """Checks of higher floors, made when the file itself is right."""
@@ -25,8 +25,21 @@ def run(args: argparse.Namespace) -> int:
 
 
 def load_checked(file: str) -> Line:
-    """Load a station file with all checks: the way in of every command that starts a line."""
+    """Load a station file with all checks."""
     return load(file, extra=EXTRA_CHECKS)
+
+
+def load_to_run(file: str) -> Line:
+    """Load a station file that is to run here: the way in of every command that starts a line.
+
+    Raises:
+        StationFaults: the file is wrong.
+        EngineRefused: Paddle is not installed as the engine needs it.
+    """
+    line = load_checked(file)
+    if isinstance(line.engine, PaddleEngine):
+        distributions.require(line.models[0].name, line.engine.device)
+    return line
 
 
 def _check(file: str) -> Exit:
@@ -36,6 +49,10 @@ def _check(file: str) -> Exit:
         print(faults, file=sys.stderr)
         return faults.exit_code
     print(f"{file}: ok: {_summary(line)}")
+    if isinstance(line.engine, PaddleEngine):
+        trouble = distributions.trouble(line.engine.device, distributions.installed())
+        if trouble:
+            print(f"{file}: note: it cannot run here: {trouble}", file=sys.stderr)
     return Exit.OK
 
 

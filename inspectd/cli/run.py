@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from inspectd.cli.check import load_checked
+from inspectd.cli.check import load_to_run
 from inspectd.cli.live import Live
 from inspectd.cli.report import report_of
 from inspectd.config.schema import Line
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the line; answer 0 after an orderly end, 1 after a fault, 2 for a wrong file."""
     _check(args)
-    line = load_checked(args.file)
+    line = load_to_run(args.file)
     plan = Plan(part_limit=args.parts, log_level=_log_level(args))
     log = make_log("supervisor", plan.run_id, plan.log_level)
     database = Path(line.record.folder) / FILE_NAME

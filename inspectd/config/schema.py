@@ -395,8 +395,9 @@ class ModbusPlc:
     """First holding register of the station's blocks (`inspectd plc-map` prints them)."""
     word_order: Literal["high_first", "low_first"] = key("high_first")
     """Order of the two words of 32-bit values; the map's test constant tells."""
-    timeout_ms: float = key(100.0, gt=0, le=10000)
-    """For one request."""
+    timeout_ms: float = key(100.0, gt=0, le=1000)
+    """For one request. The sink stands still so long when the PLC is silent, and a process that
+    stands still for seconds is taken for dead."""
     reconnect_ms: float = key(500.0, gt=0, le=60000)
     """Between attempts to connect."""
     heartbeat_ms: float = key(200.0, gt=0, le=10000)

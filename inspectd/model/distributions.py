@@ -7,14 +7,19 @@ earlier, and what then runs is neither.
 from collections.abc import Callable, Iterable
 from importlib import metadata
 
-__all__ = ["CPU", "GPU", "installed", "trouble"]
+from inspectd.errors import EngineRefused
+
+__all__ = ["CPU", "GPU", "installed", "require", "trouble"]
 
 CPU, GPU = "paddlepaddle", "paddlepaddle-gpu"
 
 
-def installed(version: Callable[[str], str] = metadata.version) -> dict[str, str]:
-    """Answer the versions of the wheels that are here, by distribution name."""
-    found = {name: _version(name, version) for name in (CPU, GPU)}
+def installed(version: Callable[[str], str] | None = None) -> dict[str, str]:
+    """Answer the versions of the wheels that are here, by distribution name.
+
+    `version` looks one up; by default among the distributions of this environment.
+    """
+    found = {name: _version(name, version or metadata.version) for name in (CPU, GPU)}
     return {name: number for name, number in found.items() if number is not None}
 
 
@@ -44,3 +49,10 @@ def trouble(device: str, have: Iterable[str]) -> str:
             " or say `device: cpu`"
         )
     return ""
+
+
+def require(model: str, device: str) -> None:
+    """Raise `EngineRefused` for `model` when Paddle is not here as `device` needs it."""
+    what, _, remedy = trouble(device, installed()).partition("; ")
+    if what:
+        raise EngineRefused(model, what, remedy)

@@ -53,7 +53,7 @@ class Paddle:
             EngineRefused: Paddle is missing, doubled, cannot do what was asked, or cannot load it.
         """
         self._spec = spec
-        self._refuse(distributions.trouble(device, distributions.installed()))
+        distributions.require(spec.name, device)
         self._inference = _imported(spec.name)
         program = spec.program("pdmodel" if backend == "openvino" and device == "cpu" else None)
         if program is None:
@@ -144,14 +144,14 @@ class Paddle:
         """Refuse a configuration that is not what was asked for."""
         got = "gpu" if config.use_gpu() else "cpu"
         if got != self._asked["device"]:
-            self._refuse(f"asked for {self._asked['device']}, this Paddle gives {got}")
+            self._refuse(
+                f"asked for {self._asked['device']}, this Paddle gives {got}", "correct `device`"
+            )
         if self._asked["backend"] == "openvino" and not config.openvino_engine_enabled():
-            self._refuse("this Paddle has no OpenVINO engine; choose onednn")
+            self._refuse("this Paddle has no OpenVINO engine", "choose onednn")
 
-    def _refuse(self, trouble: str) -> None:
-        if trouble:
-            what, _, remedy = trouble.partition("; ")
-            raise EngineRefused(self._spec.name, what, remedy or "correct `engine` or the install")
+    def _refuse(self, what: str, remedy: str) -> None:
+        raise EngineRefused(self._spec.name, what, remedy)
 
 
 def _imported(model: str) -> Any:

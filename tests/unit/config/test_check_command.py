@@ -1,5 +1,6 @@
 """`inspectd check`: what it prints, and how it ends."""
 
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -68,3 +69,33 @@ def test_what_the_model_says_is_checked_too(
     file = station_file(tmp_path, "Lid")
     assert main(["check", file]) == 2
     assert f"{file}:13:47: stations[0].rules[0].label: " in capsys.readouterr().err
+
+
+@pytest.fixture
+def no_paddle(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hide Paddle's wheels from the look-up of installed distributions."""
+
+    def missing(name: str) -> str:
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "version", missing)
+
+
+def test_a_machine_without_paddle_may_check(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], no_paddle: None
+) -> None:
+    """The file is right all the same; a note says that it cannot run here, and what to install."""
+    file = Path(station_file(tmp_path, "Cap"))
+    file.write_text(file.read_text().replace("kind: scripted", "kind: paddle"))
+    assert main(["check", str(file)]) == 0
+    assert "pip install 'inspectd[cpu]'" in capsys.readouterr().err
+
+
+def test_a_machine_without_paddle_may_not_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], no_paddle: None
+) -> None:
+    """It ends before anything is started, in one sentence."""
+    file = Path(station_file(tmp_path, "Cap"))
+    file.write_text(file.read_text().replace("kind: scripted", "kind: paddle"))
+    assert main(["run", str(file)]) == 1
+    assert "Paddle is not installed" in capsys.readouterr().err
