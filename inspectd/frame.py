@@ -204,9 +204,37 @@ class Ticket:
 
     def stamped(self, stamp: Stamp, now_ns: int) -> "Ticket":
         """Answer this ticket with one more time kept."""
-        stamps = list(self.stamps)
-        stamps[stamp] = now_ns
-        return replace(self, stamps=tuple(stamps))
+        stamps = self.stamps
+        return self._with_stamps((*stamps[:stamp], now_ns, *stamps[stamp + 1 :]))
+
+    def inferred(self, begin_ns: int, end_ns: int, batch: int, detail: bytes) -> "Ticket":
+        """Answer this ticket after its run: INFER_START and INFER_END, batch size, detail."""
+        stamps = self.stamps
+        kept = (*stamps[: Stamp.INFER_START], begin_ns, end_ns, *stamps[Stamp.JUDGE_START :])
+        return self._with_stamps(kept, batch, detail)
+
+    def _with_stamps(
+        self, stamps: tuple[int, ...], batch: int | None = None, detail: bytes | None = None
+    ) -> "Ticket":
+        """Answer this ticket with other stamps.
+
+        In the order of the fields: this is on the path of every frame, and takes a fifth of the
+        time of `dataclasses.replace`.
+        """
+        return Ticket(
+            self.station,
+            self.trigger_id,
+            self.part_id,
+            self.slot,
+            self.generation,
+            self.deadline_ns,
+            self.verdict,
+            self.reason,
+            self.batch if batch is None else batch,
+            stamps,
+            self.detail if detail is None else detail,
+            self.judged,
+        )
 
     def decided(
         self, verdict: Verdict, reason: Reason, now_ns: int, detail: bytes | None = None

@@ -30,7 +30,7 @@ import os
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -115,6 +115,18 @@ class Held(NamedTuple):
     trigger_id: int
 
 
+_Form: TypeAlias = tuple[tuple[str, "np.dtype[Any]", tuple[int, ...]], ...]
+"""Name, dtype and shape of each output of a frame."""
+
+
+class _Laid(NamedTuple):
+    """How the raw outputs last written into a slot lie there."""
+
+    form: _Form
+    views: list[npt.NDArray[Any]]
+    directory_bytes: int
+
+
 class MemfdArena:
     """Frame memory of one station; implements `inspectd.ports.Arena`.
 
@@ -141,6 +153,7 @@ class MemfdArena:
         ]
         for frame in self._frames:
             frame.flags.writeable = role is Role.CAMERA
+        self._laid: dict[int, _Laid] = {}
         self._tensors = [
             self._view(tensors + i * geometry.tensor_bytes, np.float32, geometry.tensor_shape)
             for i in range(count)
@@ -191,6 +204,7 @@ class MemfdArena:
         """
         self._frames.clear()
         self._tensors.clear()
+        self._laid.clear()
         self._lines.release()
         self._memory.release()
         self._map.close()
@@ -267,22 +281,13 @@ class MemfdArena:
         Raises:
             ArenaFault: they are larger than the slot was made for.
         """
-        room = self.geometry.raw_room_bytes
-        base = self._raws + slot * room
-        directory, offset = [], 0
-        for name, values in outputs.items():
-            if offset + values.nbytes > room:
-                self._refuse_raw(outputs)
-            place = self._view(base + offset, values.dtype, values.shape)
-            place[...] = values
-            directory.append((name, values.dtype.str, values.shape, offset))
-            offset = _aligned(offset + values.nbytes)
-        text = json.dumps(directory).encode()
-        if len(text) > _DIRECTORY_BYTES:
-            self._refuse_raw(outputs)
-        start = self._directories + slot * _DIRECTORY_BYTES
-        self._memory[start : start + len(text)] = text
-        self._lines[slot * _LINE_WORDS + _DIRECTORY] = len(text)
+        form = tuple((name, values.dtype, values.shape) for name, values in outputs.items())
+        laid = self._laid.get(slot)
+        if laid is None or laid.form != form:
+            laid = self._laid[slot] = self._lay_out(slot, form, outputs)
+        for view, values in zip(laid.views, outputs.values(), strict=True):
+            view[...] = values
+        self._lines[slot * _LINE_WORDS + _DIRECTORY] = laid.directory_bytes
 
     def read_raw(self, slot: int) -> dict[str, npt.NDArray[Any]]:
         """The model's outputs for this frame, read-only views without a copy; {} when none."""
@@ -319,6 +324,27 @@ class MemfdArena:
         if count == 0:
             return np.empty(shape, dtype)
         return np.frombuffer(self._memory, dtype, count, offset).reshape(shape)
+
+    def _lay_out(self, slot: int, form: _Form, outputs: Mapping[str, npt.NDArray[Any]]) -> "_Laid":
+        """Give outputs of this form their places in the slot, and write its directory.
+
+        A model's outputs mostly have the same form for every frame: then this is done once a slot.
+        """
+        base = self._raws + slot * self.geometry.raw_room_bytes
+        entries, views, end = [], [], 0
+        for name, dtype, shape in form:
+            offset = _aligned(end)
+            end = offset + dtype.itemsize * math.prod(shape)
+            if end > self.geometry.raw_room_bytes:
+                self._refuse_raw(outputs)
+            entries.append((name, dtype.str, shape, offset))
+            views.append(self._view(base + offset, dtype, shape))
+        text = json.dumps(entries).encode()
+        if len(text) > _DIRECTORY_BYTES:
+            self._refuse_raw(outputs)
+        start = self._directories + slot * _DIRECTORY_BYTES
+        self._memory[start : start + len(text)] = text
+        return _Laid(form, views, len(text))
 
     def _refuse_raw(self, outputs: Mapping[str, npt.NDArray[Any]]) -> None:
         sizes = ", ".join(f"{name} {v.dtype} {v.shape}" for name, v in outputs.items())

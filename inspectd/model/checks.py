@@ -3,9 +3,6 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-import cv2
-import numpy as np
-
 from inspectd.config.schema import (
     EachHasRule,
     ForbidRule,
@@ -14,11 +11,13 @@ from inspectd.config.schema import (
     Rule,
     ScriptedEngine,
     Station,
+    Template,
 )
 from inspectd.errors import FrameFault, ModelFault
 from inspectd.model import directory
 from inspectd.model.geometry import Geometry
 from inspectd.model.spec import ModelSpec
+from inspectd.model.template import Templates
 
 __all__ = ["check"]
 
@@ -103,19 +102,13 @@ def _check_template(where: str, station: Station, spec: ModelSpec) -> Iterator[t
     if not Path(settings.folder).is_dir():
         yield f"{where}.template.folder", f"no such folder: {settings.folder}; correct it"
     elif "{part_id}" not in settings.pattern:
-        yield from _check_picture(f"{where}.template.pattern", station)
+        yield from _check_picture(f"{where}.template.pattern", station, settings)
 
 
-def _check_picture(key: str, station: Station) -> Iterator[tuple[str, str]]:
-    """One golden picture for all parts can be tried at once."""
-    settings, camera = station.template, station.camera
-    if settings is None:
-        return
-    path = Path(settings.folder) / settings.pattern
-    content = np.fromfile(path, np.uint8) if path.is_file() else np.empty(0, np.uint8)
-    picture = cv2.imdecode(content, cv2.IMREAD_GRAYSCALE) if len(content) else None
-    if picture is None:
-        yield key, f"{path} is no picture; correct folder and pattern"
-    elif picture.shape != (camera.height_px, camera.width_px):
-        have = f"{picture.shape[1]} x {picture.shape[0]}"
-        yield key, f"{path} is {have}, frames are {camera.width_px} x {camera.height_px}"
+def _check_picture(key: str, station: Station, settings: Template) -> Iterator[tuple[str, str]]:
+    """One golden picture for all parts can be tried at once, as the gate will read it."""
+    camera = station.camera
+    try:
+        Templates(settings, camera.height_px, camera.width_px).of("")
+    except FrameFault as fault:
+        yield key, str(fault)

@@ -89,9 +89,10 @@ def _programs_of(folder: Path) -> tuple[Program, ...]:
             found.append(Program("pdmodel", str(pdmodel), str(params)))
         if pir.is_file():
             found.append(Program("json", str(pir), str(params)))
-        if found and not params.is_file():
+        if found and not (params.is_file() and params.stat().st_size):
+            what = "are empty" if params.is_file() else "are missing"
             raise ModelFault(
-                str(params), "", "the parameters are missing", "copy the whole export folder"
+                str(params), "", f"the parameters {what}", "copy the whole export folder"
             )
         if found:
             return tuple(found)
@@ -101,6 +102,10 @@ def _programs_of(folder: Path) -> tuple[Program, ...]:
         "has no program: none of model.pdmodel, model.json, inference.pdmodel, inference.json",
         "copy the whole export folder",
     )
+
+
+def _unreadable(path: Path, fault: OSError) -> ModelFault:
+    return ModelFault(str(path), "", f"cannot be read ({fault.strerror})", "make it readable")
 
 
 def _files_of(program_: Program) -> tuple[str, str]:
@@ -115,10 +120,11 @@ def _mapping(config: Path) -> Mapping[str, Any]:
         where = getattr(fault, "problem_mark", None)
         line = f" in line {where.line + 1}" if where else ""
         raise ModelFault(str(config), "", f"is no YAML{line}", "export the model again") from fault
-    except (OSError, UnicodeDecodeError) as fault:
-        raise ModelFault(
-            str(config), "", f"cannot be read ({fault})", "make it readable"
-        ) from fault
+    except (ValueError, RecursionError) as fault:
+        what = f"is no YAML of a model ({fault})"
+        raise ModelFault(str(config), "", what, "export the model again") from fault
+    except OSError as fault:
+        raise _unreadable(config, fault) from fault
     if not isinstance(tree, dict):
         found = "nothing" if tree is None else f"a {type(tree).__name__}"
         raise ModelFault(
@@ -166,6 +172,11 @@ def _labels_of(keys: Keys) -> tuple[str, ...]:
     labels = keys.sequence("label_list")
     if not labels:
         raise keys.fault("label_list", "has no labels", "list the classes by number")
+    for at, label in enumerate(labels):
+        if isinstance(label, bool) or not isinstance(label, str | int | float) or label == "":
+            raise keys.fault(
+                f"label_list[{at}]", f"is {label!r}, no name", "write the name in quotes"
+            )
     return tuple(str(label) for label in labels)
 
 
@@ -192,10 +203,18 @@ def _nms_of(keys: Keys) -> Nms:
     return Nms(
         iou_threshold=block.number("nms_threshold", default.iou_threshold, 0, 1),
         score_threshold=block.number("score_threshold", default.score_threshold, 0, 1),
-        top_k=block.integer("nms_top_k", default.top_k),
-        keep_top_k=block.integer("keep_top_k", default.keep_top_k),
+        top_k=_count(block, "nms_top_k", default.top_k),
+        keep_top_k=_count(block, "keep_top_k", default.keep_top_k),
         class_agnostic=block.flag("class_agnostic", default=default.class_agnostic),
     )
+
+
+def _count(block: Keys, key: str, default: int) -> int:
+    """Read how many boxes may be left; with 0 nothing would be found, and every part would pass."""
+    value = block.integer(key, default)
+    if value < 1 and value != -1:
+        raise block.fault(key, f"is {value}", "give 1 or more, or -1 for all")
+    return value
 
 
 def _digest(files: list[str]) -> str:
@@ -203,7 +222,10 @@ def _digest(files: list[str]) -> str:
     total = hashlib.sha256()
     for name in files:
         total.update(Path(name).name.encode() + b"\0")
-        with Path(name).open("rb") as stream:
-            while chunk := stream.read(_CHUNK):
-                total.update(chunk)
+        try:
+            with Path(name).open("rb") as stream:
+                while chunk := stream.read(_CHUNK):
+                    total.update(chunk)
+        except OSError as fault:
+            raise _unreadable(Path(name), fault) from fault
     return total.hexdigest()[:_DIGEST_DIGITS]

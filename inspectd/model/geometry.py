@@ -1,9 +1,10 @@
 """Where a pixel of the frame lies in the tensor, and back.
 
 Coordinates are continuous: 0 is the left edge of the first pixel, the width the right edge of the
-last. With one resized size and one whole-pixel offset per frame, the way forth is
-`tensor = frame * resized / frame_size + offset`, and the way back is its exact inverse: the sizes
-are those that OpenCV was told, after rounding, never the ratio before it.
+last. With one scale and one whole-pixel offset per frame, the way forth is
+`tensor = frame * scale + offset`, and the way back is its exact inverse. The scale is the one that
+OpenCV samples by: `Resize` tells it a ratio, `LetterBoxResize` a size, as PaddleDetection does
+(`deploy/python/preprocess.py`).
 """
 
 from dataclasses import dataclass
@@ -31,46 +32,46 @@ class Geometry:
     """Rows of border above the picture."""
     left: int
     """Columns of border left of the picture."""
+    scale_y: float
+    """Tensor pixels per frame pixel, vertically."""
+    scale_x: float
+    """Tensor pixels per frame pixel, horizontally."""
     tensor_height: int
     tensor_width: int
-    shape_height: float
-    shape_width: float
-    """What the program is told in `im_shape`, if it asks."""
 
     @classmethod
     def of(cls, spec: ModelSpec, frame_height: int, frame_width: int) -> "Geometry":
         """Work out the layout; raises `FrameFault` when such frames cannot fill the tensor."""
         _, tensor_height, tensor_width = spec.tensor_shape
         height, width, top, left = frame_height, frame_width, 0, 0
-        shape = None
+        scale_y = scale_x = 1.0
         for op in spec.ops:
             if isinstance(op, Resize):
-                height, width = _resized(op, height, width)
+                scale_y, scale_x = _scales(op, frame_height, frame_width)
+                height, width = round(frame_height * scale_y), round(frame_width * scale_x)
             elif isinstance(op, LetterBox):
-                height, width, top, left = _boxed(op, height, width)
-                shape = (op.height_px, op.width_px)
+                height, width, top, left = _boxed(op, frame_height, frame_width)
+                scale_y, scale_x = height / frame_height, width / frame_width
         is_padded = any(isinstance(op, Pad | LetterBox) for op in spec.ops)
-        fits = height + top <= tensor_height and width + left <= tensor_width
+        fits = 0 < height <= tensor_height - top and 0 < width <= tensor_width - left
         if not fits or (not is_padded and (height, width) != (tensor_height, tensor_width)):
             raise FrameFault(
                 f"frame {frame_width} x {frame_height}",
                 f"gives {width} x {height} px, the tensor is {tensor_width} x {tensor_height}",
                 f"use frames of the size that model {spec.name} was exported for",
             )
-        told = shape or (height, width)
         return cls(
-            frame_height, frame_width, height, width, top, left, tensor_height, tensor_width, *told
+            frame_height=frame_height,
+            frame_width=frame_width,
+            resized_height=height,
+            resized_width=width,
+            top=top,
+            left=left,
+            scale_y=scale_y,
+            scale_x=scale_x,
+            tensor_height=tensor_height,
+            tensor_width=tensor_width,
         )
-
-    @property
-    def scale_y(self) -> float:
-        """Tensor pixels per frame pixel, vertically."""
-        return self.resized_height / self.frame_height
-
-    @property
-    def scale_x(self) -> float:
-        """Tensor pixels per frame pixel, horizontally."""
-        return self.resized_width / self.frame_width
 
     def to_tensor(self, boxes: _Boxes) -> _Boxes:
         """Answer boxes (N, 4) of frame pixels in tensor pixels."""
@@ -102,28 +103,31 @@ class Geometry:
         return np.asarray(np.clip(boxes, np.float32(0), limit), np.float32)
 
     def side_inputs(self) -> dict[str, npt.NDArray[np.float32]]:
-        """Answer the program's further inputs for one frame: vertical first, float32 (2,)."""
+        """Answer the program's further inputs for one frame: vertical first, float32 (2,).
+
+        `im_shape` is the size of the resized picture without its border.
+        """
         return {
             "scale_factor": np.array([self.scale_y, self.scale_x], np.float32),
-            "im_shape": np.array([self.shape_height, self.shape_width], np.float32),
+            "im_shape": np.array([self.resized_height, self.resized_width], np.float32),
         }
 
 
-def _resized(op: Resize, height: int, width: int) -> tuple[int, int]:
-    """Answer the size after `Resize`, by PaddleDetection's rule (`deploy/python/preprocess.py`)."""
+def _scales(op: Resize, height: int, width: int) -> tuple[float, float]:
+    """Answer the ratios of `Resize`, vertical first, by PaddleDetection's rule."""
     if not op.keep_ratio:
-        return op.height_px, op.width_px
+        return op.height_px / height, op.width_px / width
     short, long = sorted((op.height_px, op.width_px))
     scale = short / min(height, width)
     if round(scale * max(height, width)) > long:
         scale = long / max(height, width)
-    return max(round(height * scale), 1), max(round(width * scale), 1)
+    return scale, scale
 
 
 def _boxed(op: LetterBox, height: int, width: int) -> tuple[int, int, int, int]:
     """Answer height, width, top, left by PaddleDetection's `LetterBoxResize`."""
     ratio = min(op.height_px / height, op.width_px / width)
-    new_height, new_width = max(round(height * ratio), 1), max(round(width * ratio), 1)
+    new_height, new_width = round(height * ratio), round(width * ratio)
     top = round((op.height_px - new_height) / 2 - 0.1)
     left = round((op.width_px - new_width) / 2 - 0.1)
     return new_height, new_width, max(top, 0), max(left, 0)

@@ -7,6 +7,9 @@ from inspectd.errors import ModelFault
 
 __all__ = ["Keys"]
 
+_NUMBER_MAX = 1e9
+"""Beyond lies nothing that a pixel has to do with; NaN is refused by the same comparison."""
+
 
 class Keys:
     """One mapping of the file, and where in the file it stands."""
@@ -50,6 +53,8 @@ class Keys:
         for value in values:
             if isinstance(value, bool) or not isinstance(value, int | float):
                 raise self.fault(key, f"expected numbers, found {value!r}", "correct the list")
+            if not abs(value) <= _NUMBER_MAX:
+                raise self.fault(key, f"has the number {value}", "give finite numbers")
         return tuple(float(value) for value in values)
 
     def number(self, key: str, default: float, low: float, high: float) -> float:

@@ -64,9 +64,16 @@ def split(layout: Layout, outputs: Sequence[_Array], batch: int) -> list[dict[st
     return _split_found(outputs, batch) if layout == "found" else _split_scores(outputs, batch)
 
 
+def _pair(outputs: Sequence[_Array]) -> tuple[_Array, _Array]:
+    if len(outputs) < 2:  # noqa: PLR2004
+        raise ValueError(f"{len(outputs)} outputs, expected 2")
+    return np.asarray(outputs[0]), np.asarray(outputs[1])
+
+
 def _split_scores(outputs: Sequence[_Array], batch: int) -> list[dict[str, _Array]]:
-    boxes, scores = outputs[0], outputs[1]
-    if len(boxes) != batch or len(scores) != batch or boxes.shape[1] != scores.shape[2]:
+    boxes, scores = _pair(outputs)
+    is_ranked = boxes.ndim == scores.ndim == 3  # noqa: PLR2004
+    if not is_ranked or boxes.shape != (batch, scores.shape[2], 4) or len(scores) != batch:
         raise ValueError(
             f"boxes {boxes.shape} and scores {scores.shape} do not fit a batch of {batch}"
         )
@@ -74,9 +81,15 @@ def _split_scores(outputs: Sequence[_Array], batch: int) -> list[dict[str, _Arra
 
 
 def _split_found(outputs: Sequence[_Array], batch: int) -> list[dict[str, _Array]]:
-    rows, counts = outputs[0], np.asarray(outputs[1]).reshape(-1).astype(np.int64)
-    if len(counts) != batch or counts.min(initial=0) < 0 or int(counts.sum()) > len(rows):
+    rows, numbers = _pair(outputs)
+    counts = numbers.reshape(-1).astype(np.int64)
+    total = int(counts.sum())
+    if rows.ndim != 2 or rows.shape[1] != _FOUND_COLUMNS:  # noqa: PLR2004
+        raise ValueError(f"rows {rows.shape}, expected {_FOUND_COLUMNS} columns")
+    if len(counts) != batch or counts.min(initial=0) < 0 or total > len(rows):
         raise ValueError(f"{len(rows)} rows with counts {counts.tolist()} for a batch of {batch}")
+    if not (rows[total:, 0] < 0).all():
+        raise ValueError(f"{len(rows)} rows, {total} of them belong to a frame")
     if counts.max(initial=0) > FOUND_ROWS_MAX:
         raise ValueError(f"{counts.max()} rows for one frame; the limit is {FOUND_ROWS_MAX}")
     ends = np.cumsum(counts)

@@ -49,6 +49,7 @@ class Preparer:
         self._tables = _tables(spec)
         self._fill = _fills(spec)
         self._interpolation = _interpolation(spec)
+        self._is_letterbox = any(isinstance(op, LetterBox) for op in spec.ops)
         place = self.geometry
         self._is_resized = (place.resized_height, place.resized_width) != (height, width)
         self._is_padded = (place.resized_height, place.resized_width) != spec.tensor_shape[1:]
@@ -109,8 +110,15 @@ class Preparer:
         """Answer the picture at its size within the tensor: itself when nothing is to be done."""
         if not self._is_resized:
             return picture
-        size = (self.geometry.resized_width, self.geometry.resized_height)
-        cv2.resize(picture, size, into, interpolation=self._interpolation)
+        place = self.geometry
+        if self._is_letterbox:
+            size = (place.resized_width, place.resized_height)
+            cv2.resize(picture, size, into, interpolation=self._interpolation)
+        else:
+            # Told the ratio, not the size: with `keep_ratio` OpenCV then samples elsewhere.
+            cv2.resize(
+                picture, None, into, place.scale_x, place.scale_y, interpolation=self._interpolation
+            )
         return into
 
     def _lay(self, plane: Pixels, channel: int, out: Tensor) -> None:

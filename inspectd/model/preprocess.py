@@ -38,6 +38,8 @@ _RANK = {name: rank for rank, names in enumerate(_ORDER) for name in names}
 _LETTERBOX_FILL = 128
 """PaddleDetection fills with 127.5, which OpenCV rounds to the even 128."""
 _COLOURS = 3
+_SIDE_MAX = 16384
+"""Memory is laid out before the first frame; this is beyond any line camera."""
 _MEAN, _STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 """What PaddleX assumes when its file does not say: means and deviations of ImageNet."""
 
@@ -185,6 +187,7 @@ def _normalize(values: Keys, channels: int) -> Normalize:
     kind = values.values.get("norm_type") or "mean_std"
     is_scale = values.flag("is_scale", default=True)
     if kind == "none":
+        _check_neutral(values)
         return Normalize((0.0,) * channels, (1.0,) * channels, is_scale)
     if kind != "mean_std":
         raise values.fault("norm_type", f"is {kind!r}", "give mean_std or none")
@@ -192,9 +195,20 @@ def _normalize(values: Keys, channels: int) -> Normalize:
     for key, numbers in (("mean", mean), ("std", std)):
         if len(numbers) != channels:
             raise values.fault(key, f"has {len(numbers)} numbers", f"give {channels}")
-    if any(each == 0 for each in std):
-        raise values.fault("std", "has a 0 in it", "deviations are above 0")
+    if min(std) <= 0:
+        raise values.fault("std", f"is {list(std)}", "deviations are above 0")
     return Normalize(mean, std, is_scale)
+
+
+def _check_neutral(values: Keys) -> None:
+    """With `norm_type: none`, PaddleDetection passes `mean` and `std` over, PaddleX uses them."""
+    for key, neutral in (("mean", 0.0), ("std", 1.0)):
+        if set(values.numbers(key, ())) - {neutral}:
+            raise values.fault(
+                key,
+                "has no effect in PaddleDetection with norm_type none, but has one in PaddleX",
+                f"say norm_type: mean_std, or give {neutral} for each channel",
+            )
 
 
 _READERS: dict[str, Callable[[Keys, int], Op]] = {
@@ -213,8 +227,10 @@ def _size(values: Keys, key: str) -> tuple[int, int]:
     if isinstance(given, int) and not isinstance(given, bool):
         given = [given, given]
     sides = given if isinstance(given, list) else []
-    if len(sides) != 2 or not all(type(side) is int and side > 0 for side in sides):  # noqa: PLR2004
-        raise values.fault(key, f"is {given!r}", "give height and width in pixels")
+    if len(sides) != 2 or not all(type(side) is int and 0 < side <= _SIDE_MAX for side in sides):  # noqa: PLR2004
+        raise values.fault(
+            key, f"is {given!r}", f"give height and width in pixels, at most {_SIDE_MAX}"
+        )
     return sides[0], sides[1]
 
 
@@ -244,7 +260,7 @@ def _check_strides(entries: Sequence[_Entry], height: int, width: int) -> None:
         if name != "PadStride":
             continue
         values.only(("stride",))
-        stride = values.integer("stride", 32)
+        stride = values.integer("stride", 0)
         if stride > 0 and (height % stride or width % stride):
             raise values.fault(
                 "stride", f"{stride} does not divide {height} x {width}", "resize to a multiple"
@@ -253,6 +269,12 @@ def _check_strides(entries: Sequence[_Entry], height: int, width: int) -> None:
 
 def _check_program(keys: Keys, shape: tuple[int, int, int], image_shape: Sequence[int]) -> None:
     """The steps and the program must agree on every size that the program fixes."""
+    if image_shape and len(image_shape) != len(shape):
+        raise keys.fault(
+            "Preprocess",
+            f"makes tensors {list(shape)}, the program takes one of {len(image_shape)} dimensions",
+            "export program and file together",
+        )
     fixed = [(ours, its) for ours, its in zip(shape, image_shape, strict=False) if its > 0]
     if any(ours != its for ours, its in fixed):
         raise keys.fault(

@@ -6,7 +6,7 @@ text with `data` and `fetch` operations; `.pdmodel` (written by Paddle 2.x) is t
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -24,6 +24,9 @@ _TENSOR_DIMS = 2
 _OP_INPUTS, _OP_OUTPUTS, _OP_TYPE, _OP_ATTRS = 1, 2, 3, 4
 _SLOT_ARGUMENTS = 2
 _ATTR_NAME, _ATTR_INT = 1, 3
+
+_SIDE_MAX = 2**31 - 1
+"""Paddle counts a tensor's sides in 64 bits; one beyond 31 is a broken file."""
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 
@@ -53,7 +56,7 @@ def read_json(content: bytes) -> Ports:
         operations = [operation for block in blocks for operation in block["ops"]]
         inputs = [_json_port(each) for each in _json_named(operations, ("data", "feed"))]
         outputs = [_json_port(each) for each in _json_named(operations, ("fetch",))]
-    except (KeyError, IndexError, TypeError) as fault:
+    except (KeyError, IndexError, TypeError, AttributeError, RecursionError) as fault:
         raise ValueError(f"no PIR program ({fault!r})") from fault
     return Ports(tuple(inputs), tuple(outputs))
 
@@ -66,7 +69,15 @@ def _json_named(operations: list[Any], endings: tuple[str, ...]) -> Iterator[Any
 def _json_port(operation: Any) -> Port:
     attributes = {each["N"]: each["AT"]["D"] for each in operation["A"]}
     value_type = operation["O"][0]["TT"]["D"]
-    return Port(str(attributes["name"]), tuple(int(size) for size in value_type[1]))
+    return Port(str(attributes["name"]), _sizes(value_type[1]))
+
+
+def _sizes(values: Sequence[Any]) -> tuple[int, ...]:
+    """Answer a shape; raises ValueError for what no tensor can have."""
+    for value in values:
+        if type(value) is not int or not -1 <= value <= _SIDE_MAX:
+            raise ValueError(f"a tensor has the size {value!r}")
+    return tuple(values)
 
 
 def read_pdmodel(content: bytes) -> Ports:
@@ -103,7 +114,7 @@ def _variable(content: bytes) -> tuple[str, tuple[int, ...]]:
     for number, value in _fields(tensor):
         if number == _TENSOR_DIMS:
             sizes += [value] if isinstance(value, int) else _packed(value)
-    return name, tuple(_signed(size) for size in sizes)
+    return name, _sizes([_signed(size) for size in sizes])
 
 
 def _note_port(content: bytes, feeds: dict[int, str], fetches: dict[int, str]) -> None:

@@ -61,8 +61,9 @@ class Templates:
     def _read(self, path: Path) -> Pixels:
         try:
             content = np.frombuffer(path.read_bytes(), np.uint8)
-        except OSError as fault:
-            what = f"the golden picture cannot be read ({fault.strerror})"
+        except (OSError, ValueError) as fault:
+            why = fault.strerror if isinstance(fault, OSError) else "no file can have this name"
+            what = f"the golden picture cannot be read ({why})"
             raise FrameFault(str(path), what, _REMEDY) from fault
         flags = cv2.IMREAD_GRAYSCALE | cv2.IMREAD_IGNORE_ORIENTATION
         picture = cv2.imdecode(content, flags) if len(content) else None

@@ -4,6 +4,7 @@ The detail is an object that other stages read; adding a key at its end costs mi
 its size.
 """
 
+import functools
 import json
 
 __all__ = ["with_engine", "with_error"]
@@ -11,16 +12,25 @@ __all__ = ["with_engine", "with_error"]
 
 def with_engine(detail: bytes, model: str, digest: str) -> bytes:
     """Add which model judged: `engine: {model, digest}`."""
-    return _with(detail, "engine", {"model": model, "digest": digest})
+    return _joined(detail, _engine(model, digest))
 
 
 def with_error(detail: bytes, error: str) -> bytes:
     """Add why there is no judgement: `error`, at most 500 characters."""
-    return _with(detail, "error", error[:500])
+    return _joined(detail, _member("error", error[:500]))
 
 
-def _with(detail: bytes, key: str, value: object) -> bytes:
-    """Add one key to a JSON object; `{}` stays valid, and so does any other object."""
+@functools.lru_cache(maxsize=64)
+def _engine(model: str, digest: str) -> bytes:
+    """The same for every part of a model."""
+    return _member("engine", {"model": model, "digest": digest})
+
+
+def _member(key: str, value: object) -> bytes:
+    return f"{json.dumps(key)}:{json.dumps(value)}".encode()
+
+
+def _joined(detail: bytes, member: bytes) -> bytes:
+    """Add one member to a JSON object; `{}` stays valid, and so does any other object."""
     head = detail.rstrip()[:-1].rstrip()
-    comma = b"" if head == b"{" else b","
-    return head + comma + json.dumps(key).encode() + b":" + json.dumps(value).encode() + b"}"
+    return head + (b"" if head == b"{" else b",") + member + b"}"

@@ -224,11 +224,8 @@ class InferStep:
         for ticket, raw in zip(tickets, frames, strict=True):
             arena = self._context.arenas[ticket.station]
             arena.write_raw(ticket.slot, raw)
-            done = replace(
-                ticket.stamped(Stamp.INFER_START, now_ns).stamped(Stamp.INFER_END, ended_ns),
-                batch=len(tickets),
-                detail=with_engine(ticket.detail, loaded.name, loaded.digest),
-            )
+            detail = with_engine(ticket.detail, loaded.name, loaded.digest)
+            done = ticket.inferred(now_ns, ended_ns, len(tickets), detail)
             arena.hand_over(ticket.slot, ticket.generation, Role.INFER, Role.JUDGE)
             outs.append(Out(Role.JUDGE, Kind.RAW, done))
         return outs
