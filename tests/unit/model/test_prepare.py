@@ -8,6 +8,8 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from inspectd.config.schema import Template
 from inspectd.errors import FrameFault
@@ -39,8 +41,7 @@ def reference(frame: Pixels, *ops: Op) -> npt.NDArray[Any]:
             image = cv2.resize(image, size, interpolation=op.interpolation)
         elif isinstance(op, Resize):
             scale = op.height_px / max(image.shape[:2])
-            size = (round(image.shape[1] * scale), round(image.shape[0] * scale))
-            image = cv2.resize(image, size, interpolation=op.interpolation)
+            image = cv2.resize(image, None, None, scale, scale, interpolation=op.interpolation)
         elif isinstance(op, Pad):
             canvas = np.ones((op.height_px, op.width_px, 3), np.float32)
             canvas *= np.array(op.fill, np.float32)
@@ -48,7 +49,8 @@ def reference(frame: Pixels, *ops: Op) -> npt.NDArray[Any]:
             image = canvas
         elif isinstance(op, Normalize):
             image = image.astype(np.float32)
-            image *= 1.0 / 255.0
+            if op.is_scale:
+                image *= 1.0 / 255.0
             image -= np.array(op.mean)[np.newaxis, np.newaxis]
             image /= np.array(op.std)[np.newaxis, np.newaxis]
     return np.transpose(image, (2, 0, 1)).astype(np.float32)
@@ -59,6 +61,53 @@ def prepared(spec: ModelSpec, frame: Pixels, part_id: str = "", **more: Any) -> 
     out = np.full(spec.tensor_shape, np.nan, np.float32)
     Preparer(spec, frame.shape, **more).prepare(frame, part_id, out)
     return out
+
+
+@given(
+    st.integers(8, 90),
+    st.integers(8, 90),
+    st.sampled_from([(STRETCH,), (KEEP, Pad(64, 64, (114, 0, 255)))]),
+    st.lists(st.floats(0, 1), min_size=3, max_size=3),
+    st.lists(st.floats(0.01, 2), min_size=3, max_size=3),
+    st.booleans(),
+)
+def test_every_frame_size_and_normalisation_is_prepared_alike(
+    height: int,
+    width: int,
+    steps: tuple[Op, ...],
+    mean: list[float],
+    std: list[float],
+    is_scale: bool,  # noqa: FBT001
+) -> None:
+    """Enlarged and reduced, any mean and deviation: within a millionth of the reference."""
+    assume(steps[0] is STRETCH or 64 * min(height, width) / max(height, width) > 0.6)
+    ops = (*steps, Normalize(tuple(mean), tuple(std), is_scale=is_scale))
+    size = (40, 60) if steps[0] is STRETCH else (64, 64)
+    frame = picture(height, width, 3)
+    out = prepared(model(*ops, size=size), frame)
+    np.testing.assert_allclose(out, reference(frame, *ops), rtol=1e-6, atol=1e-6)
+
+
+@given(st.integers(8, 200), st.integers(8, 200))
+def test_a_letterbox_is_prepared_as_paddledetection_does(height: int, width: int) -> None:
+    """Area resize to whole pixels, then a border that OpenCV lays around it."""
+    assume(80 * min(height, width) / max(height, width) > 0.6)
+    frame = picture(height, width, 3)
+    ratio = min(80 / height, 80 / width)
+    size = (round(width * ratio), round(height * ratio))
+    small = cv2.resize(frame[..., ::-1], size, interpolation=cv2.INTER_AREA)
+    across, down = (80 - size[0]) / 2, (80 - size[1]) / 2
+    boxed = cv2.copyMakeBorder(
+        small,
+        round(down - 0.1),
+        round(down + 0.1),
+        round(across - 0.1),
+        round(across + 0.1),
+        cv2.BORDER_CONSTANT,
+        value=(127.5,) * 3,
+    )
+    out = prepared(model(LetterBox(80, 80, 128), size=(80, 80)), frame)
+    np.testing.assert_array_equal(out, boxed.transpose(2, 0, 1))
 
 
 @pytest.mark.parametrize(
