@@ -36,11 +36,13 @@ def template_name(settings: Template, part_id: str) -> str:
 class Templates:
     """Golden pictures in grey, in the size of the frames; changed files need a restart."""
 
-    def __init__(self, settings: Template, height: int, width: int) -> None:
-        """Every picture must be `height` x `width` pixels."""
+    def __init__(
+        self, settings: Template, height: int, width: int, room_bytes: int = _CACHE_BYTES
+    ) -> None:
+        """Every picture must be `height` x `width` pixels; `room_bytes` of them are kept."""
         self._settings, self._shape = settings, (height, width)
         self._kept: OrderedDict[str, Pixels] = OrderedDict()
-        self._room = max(_CACHE_BYTES // (height * width), 1)
+        self._room = max(room_bytes // (height * width), 1)
 
     def of(self, part_id: str) -> Pixels:
         """Answer the golden picture, uint8 (height, width), not to be written to.

@@ -90,6 +90,14 @@ def pdmodel(inputs: Shapes, outputs: Shapes) -> bytes:
     return field(1, block) + field(4, field(1, 0))
 
 
+def places(tree: Any) -> list[tuple[Any, Any]]:
+    """Every (container, key) in a tree of lists and mappings."""
+    if not isinstance(tree, dict | list):
+        return []
+    keys = list(tree) if isinstance(tree, dict) else list(range(len(tree)))
+    return [(tree, key) for key in keys] + [each for key in keys for each in places(tree[key])]
+
+
 @pytest.fixture
 def export(tmp_path: Path) -> Export:
     """Write a model directory; answer its path."""

@@ -6,13 +6,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from inspectd.errors import ModelFault
 from inspectd.model.boxes import decode, suppress
-from inspectd.model.layout import FOUND_ROWS_MAX, split
 from inspectd.model.spec import LetterBox, ModelSpec, Nms, Resize
 
 from .test_geometry import model
@@ -93,6 +92,57 @@ def detector(**values: Any) -> ModelSpec:
     return replace(spec, labels=("Bottle", "Cap"), **values)
 
 
+@pytest.mark.parametrize(
+    "boxes",
+    [
+        [[0, 0, 8, 8]] * 4,
+        [[0, 0, 8, 8], [1, 1, 7, 7], [2, 2, 6, 6], [3, 3, 5, 5]],
+        [[3, 3, 3, 3], [3, 3, 3, 3], [0, 0, 8, 8], [5, 5, 1, 1]],
+        [[0, 0, 8, 8], [4, 0, 12, 8], [8, 0, 16, 8], [12, 0, 20, 8]],
+    ],
+    ids=["identical", "nested", "no area", "chain"],
+)
+@pytest.mark.parametrize("is_agnostic", [False, True])
+def test_adversarial_boxes_are_suppressed_as_by_the_plain_algorithm(
+    boxes: list[list[float]], *, is_agnostic: bool
+) -> None:
+    """Equal scores everywhere, at every limit: the box's place in the output decides."""
+    wide = np.array(boxes, np.float32)
+    scores = np.full((2, len(boxes)), 0.5, np.float32)
+    for share_ in (0.0, 1 / 3, 0.5, 1.0):
+        nms = Nms(iou_threshold=share_, class_agnostic=is_agnostic)
+        chosen, numbers = suppress(wide, scores, nms)
+        found = list(zip(chosen.tolist(), numbers.tolist(), strict=True))
+        assert found == plainly(wide, scores, nms)
+
+
+@given(st.data(), st.integers(0, 9), LIMITS, st.integers(4, 200), st.integers(4, 200))
+def test_decoding_equals_the_plain_algorithm(
+    data: st.DataObject, anchors: int, nms: Nms, width: int, height: int
+) -> None:
+    """Suppression, then back to the frame, cut at its edges, what lies outside left out."""
+    boxes = data.draw(arrays(np.float32, (anchors, 4), elements=st.floats(-40, 90, width=32)))
+    scores = data.draw(arrays(np.float32, (2, anchors), elements=SCORES))
+    wanted = []
+    for anchor, number in plainly(boxes, scores, nms):
+        across, down = width / 64, height / 32
+        x1, y1, x2, y2 = boxes[anchor].astype(np.float64) * [across, down, across, down]
+        if x1 < width and y1 < height and x2 > 0 and y2 > 0:
+            sides = (max(x1, 0), max(y1, 0), min(x2, width), min(y2, height))
+            wanted.append((number, scores[number, anchor], *sides))
+    found = decode(detector(nms=nms), {"boxes": boxes, "scores": scores}, width, height)
+    rows = [
+        (("Bottle", "Cap").index(one.label), one.score, one.x1, one.y1, one.x2, one.y2)
+        for one in found
+    ]
+    near_edge = [side for row in wanted for side in row[2:]]
+    assume(all(side == 0 or abs(side) > 1e-3 for side in near_edge))
+    assert len(rows) == len(wanted)
+    np.testing.assert_allclose(
+        np.array(rows).reshape(-1, 6), np.array(wanted).reshape(-1, 6), rtol=1e-5, atol=1e-3
+    )
+
+
 RAW = {
     "boxes": np.array([[8, 4, 16, 8], [9, 4, 16, 8], [-9, -9, 70, 40]], np.float32),
     "scores": np.array([[0.9, 0.8, 0.0], [0.0, 0.0, 0.7]], np.float32),
@@ -158,36 +208,3 @@ def test_outputs_that_cannot_be_the_models_are_faults(
     """Never an empty list: a part must not pass because its outputs were nonsense."""
     with pytest.raises(ModelFault, match=word):
         decode(detector(layout=layout), raw, 64, 32)
-
-
-@given(st.lists(st.integers(0, 5), min_size=1, max_size=6))
-def test_rows_of_a_batch_are_split_by_their_counts(counts: list[int]) -> None:
-    """Each frame gets its own rows, in order, none twice."""
-    total = sum(counts)
-    rows = np.arange(total * 6, dtype=np.float32).reshape(total, 6)
-    frames = split("found", [rows, np.array(counts, np.int32)], len(counts))
-    assert [len(frame["found"]) for frame in frames] == counts
-    np.testing.assert_array_equal(np.concatenate([frame["found"] for frame in frames]), rows)
-
-
-@pytest.mark.parametrize(
-    "outputs",
-    [
-        [np.zeros((3, 6)), np.array([1, 3])],
-        [np.zeros((3, 6)), np.array([3])],
-        [np.zeros((3, 6)), np.array([4, -1])],
-        [np.zeros((FOUND_ROWS_MAX + 1, 6)), np.array([0, FOUND_ROWS_MAX + 1])],
-    ],
-)
-def test_counts_that_do_not_fit_are_refused(outputs: list[npt.NDArray[Any]]) -> None:
-    """Rows would go to the wrong part."""
-    with pytest.raises(ValueError, match="rows"):
-        split("found", outputs, 2)
-
-
-def test_outputs_of_another_batch_are_refused() -> None:
-    """A batch of two cannot answer three parts."""
-    outputs = [np.zeros((2, 5, 4)), np.zeros((2, 1, 5))]
-    assert len(split("scores", outputs, 2)) == 2
-    with pytest.raises(ValueError, match="batch of 3"):
-        split("scores", outputs, 3)

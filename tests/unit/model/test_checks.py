@@ -157,6 +157,32 @@ def test_a_fitting_golden_picture_is_no_fault(templated: Path, tmp_path: Path) -
     assert check(line(templated, template=template)) == []
 
 
+def test_a_golden_picture_with_orientation_is_read_as_the_gate_reads_it(
+    templated: Path, tmp_path: Path
+) -> None:
+    """EXIF says "turn it"; frames are not turned, so neither are golden pictures."""
+    ok, jpeg = cv2.imencode(".jpg", np.zeros((48, 64), np.uint8))
+    assert ok
+    turned = b"Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0"
+    size = (len(turned) + 2).to_bytes(2, "big")
+    content = jpeg.tobytes()[:2] + b"\xff\xe1" + size + turned + jpeg.tobytes()[2:]
+    (tmp_path / "good.jpg").write_bytes(content)
+    turning = cv2.imread(str(tmp_path / "good.jpg"), cv2.IMREAD_GRAYSCALE)
+    assert turning is not None
+    assert turning.shape == (64, 48)
+    template = Template(folder=str(tmp_path), pattern="good.jpg")
+    assert check(line(templated, template=template)) == []
+
+
+def test_every_fault_of_a_line_is_told_at_once(export: Export, tmp_path: Path) -> None:
+    """A broken model beside a right one: the stations of the right one are still checked."""
+    right = line(export(), replace(RIGHT, labels=("Dent",)))
+    broken = Model(name="gone", path=str(tmp_path / "gone"))
+    second = replace(right.stations[0], name="two", model="gone")
+    both = replace(right, models=(broken, *right.models), stations=(second, *right.stations))
+    assert [key for key, _ in check(both)] == ["models[0].path", "stations[1].rules[0].labels[0]"]
+
+
 def test_a_scripted_engine_needs_no_model(tmp_path: Path) -> None:
     """Measuring the pipeline is possible before there is a model."""
     scripted = ScriptedEngine(kind="scripted")

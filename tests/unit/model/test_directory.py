@@ -1,10 +1,12 @@
 """A detector directory is understood as it is, or refused with file, key and remedy."""
 
 import copy
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from inspectd.errors import ModelFault
 from inspectd.model.directory import read
@@ -12,6 +14,8 @@ from inspectd.model.layout import raw_bytes_max
 from inspectd.model.spec import LetterBox, Nms, Normalize, Pad, Resize, TemplateChannels
 
 from .conftest import INPUTS, OUTPUTS, Export, paddledetection
+
+MODELS = Path(__file__).parents[3] / "inspectd" / "models"
 
 
 def changed(**values: Any) -> dict[str, Any]:
@@ -67,6 +71,28 @@ def test_paddlex_transform_ops_are_the_same_steps(export: Export) -> None:
     ]
     config = changed(Preprocess=None, PreProcess={"transform_ops": steps})
     assert read(str(export(config))).ops == read(str(export())).ops
+
+
+@pytest.mark.parametrize("source", ["bottle_cap", "bottle_cap_pdmodel"])
+def test_the_shipped_model_is_the_same_in_paddlexs_layout(tmp_path: Path, source: str) -> None:
+    """The files as PaddleX 3 names them, and its further keys: everything but the digest stays."""
+    theirs = read(str(MODELS / source))
+    for file in (MODELS / source).glob("model.*"):
+        shutil.copyfile(file, tmp_path / file.name.replace("model.", "inference."))
+    config = yaml.safe_load(Path(theirs.config_path).read_text(encoding="utf-8"))
+    shapes = {"image": [[1, 3, 320, 320]] * 3, "scale_factor": [[1, 2], [1, 2], [8, 2]]}
+    config |= {
+        "Global": {"model_name": "PicoDet-S"},
+        "Hpi": {"backend_configs": {"paddle_infer": {"trt_dynamic_shapes": shapes}}},
+        "fpn_stride": [8, 16, 32, 64],
+    }
+    text = yaml.safe_dump(config, sort_keys=False)
+    (tmp_path / "inference.yml").write_text(text, encoding="utf-8")
+    ours = read(str(tmp_path))
+    assert ours.name == "PicoDet-S"
+    for same in ("labels", "ops", "tensor_shape", "inputs", "outputs", "layout", "nms", "colour"):
+        assert getattr(ours, same) == getattr(theirs, same)
+    assert ours.digest != theirs.digest
 
 
 @pytest.mark.parametrize("formats", [("json",), ("pdmodel",), ("json", "pdmodel")])
@@ -176,6 +202,37 @@ NO_PAD = {"type": "Resize", "target_size": [32, 48], "keep_ratio": True, "interp
         (with_steps(RESIZE, NORMALIZE | {"std": [1, 0, 1]}, PERMUTE), "std", "above 0"),
         (with_steps(RESIZE, NORMALIZE | {"mean": [1]}, PERMUTE), "mean", "give 3"),
         (with_steps(RESIZE, NORMALIZE | {"norm_type": "max"}, PERMUTE), "norm_type", "mean_std"),
+        (with_steps(RESIZE, NORMALIZE | {"std": [1, -1, 1]}, PERMUTE), "std", "above 0"),
+        (with_steps(RESIZE, NORMALIZE | {"mean": [float("nan")] * 3}, PERMUTE), "mean", "finite"),
+        (with_steps(RESIZE, NORMALIZE | {"mean": [10**400] * 3}, PERMUTE), "mean", "finite"),
+        (with_steps(RESIZE, NORMALIZE | {"mean": [True] * 3}, PERMUTE), "mean", "numbers"),
+        (with_steps(RESIZE, NORMALIZE | {"norm_type": "none"}, PERMUTE), "mean", "PaddleX"),
+        (with_steps(RESIZE, NORMALIZE | {"is_scale": 1}, PERMUTE), "is_scale", "true or false"),
+        (with_steps(RESIZE | {"keep_ratio": "no"}, PERMUTE), "keep_ratio", "true or false"),
+        (with_steps(RESIZE | {"interp": 1.5}, PERMUTE), "interp", "whole number"),
+        (with_steps(RESIZE | {"target_size": [0, 48]}, PERMUTE), "target_size", "in pixels"),
+        (with_steps(RESIZE | {"target_size": 99999}, PERMUTE), "target_size", "at most"),
+        (with_steps({"type": "LetterBoxResize"}, PERMUTE), "target_size", "in pixels"),
+        (with_steps(RESIZE, {"Permute": 3}), "Preprocess[1]", "with a type"),
+        (with_steps(RESIZE, {"a": {}, "b": {}}), "Preprocess[1]", "with a type"),
+        (
+            with_steps({"type": "DecodeImage", "channel_first": True}, RESIZE, PERMUTE),
+            "channel_first",
+            "Permute",
+        ),
+        (
+            with_steps({"type": "DecodeImage"}, {"type": "TemplateChannels"}, RESIZE, PERMUTE),
+            "Preprocess",
+            "drop it",
+        ),
+        (with_steps(PERMUTE) | {"label_list": ["a", False]}, "label_list[1]", "quotes"),
+        (changed(label_list=["a", None]), "label_list[1]", "quotes"),
+        (changed(label_list=["a", ["b"]]), "label_list[1]", "quotes"),
+        (changed(NMS={"nms_top_k": 0}), "NMS.nms_top_k", "-1 for all"),
+        (changed(NMS={"keep_top_k": -5}), "NMS.keep_top_k", "-1 for all"),
+        (changed(NMS={"nms_threshold": float("nan")}), "NMS.nms_threshold", "0 to 1"),
+        (changed(Global=[]), "Global", "mapping"),
+        (changed(Global={"model_name": 3}), "Global.model_name", "text"),
         (
             with_steps({"type": "DecodeImage", "img_mode": "YUV"}, RESIZE, PERMUTE),
             "img_mode",
@@ -206,9 +263,36 @@ def test_a_wrong_file_is_refused_with_its_key(
     assert word in str(caught.value)
 
 
-@pytest.mark.parametrize("text", ["", "- a\n", "[1, 2\n", "\xff"])
+def test_a_neutral_normalisation_is_let_pass(export: Export) -> None:
+    """PP-YOLOE+ says `norm_type: none` with means of 0 and deviations of 1."""
+    step = {"type": "NormalizeImage", "norm_type": "none", "mean": [0.0] * 3, "std": [1.0] * 3}
+    spec = read(str(export(with_steps(RESIZE, step, PERMUTE))))
+    assert spec.ops[1] == Normalize((0.0,) * 3, (1.0,) * 3, is_scale=True)
+
+
+def test_a_colour_step_orders_the_channels(export: Export) -> None:
+    """BGR where it is said, RGB otherwise."""
+    for step, colour in (
+        ({"type": "DecodeImage", "img_mode": "BGR"}, "bgr"),
+        ({"type": "DecodeImage"}, "rgb"),
+        ({"type": "ReadImage", "format": "BGR"}, "bgr"),
+    ):
+        assert read(str(export(with_steps(step, RESIZE, PERMUTE)))).colour == colour
+
+
+def test_an_input_of_other_dimensions_is_refused(export: Export) -> None:
+    """A picture of three sides, not a row of numbers."""
+    with pytest.raises(ModelFault, match="one of 1 dimensions"):
+        read(str(export(inputs={"image": (-1, 32)})))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "- a\n", "[1, 2\n", "\xff", "a: 2026-13-45\n", "[" * 5000, "{[a]: b}", "a: !!x 3", "\0"],
+    ids=["empty", "list", "open", "latin", "date", "deep", "key", "tag", "nul"],
+)
 def test_a_file_that_is_no_mapping_is_refused(export: Export, text: str) -> None:
-    """Empty, a list, broken, not UTF-8."""
+    """Empty, a list, broken, not UTF-8, or what a YAML parser stumbles over."""
     folder = export()
     (folder / "infer_cfg.yml").write_bytes(text.encode("latin-1"))
     with pytest.raises(ModelFault, match=r"infer_cfg\.yml"):
@@ -220,6 +304,33 @@ def test_missing_parameters_are_named(export: Export) -> None:
     folder = export()
     (folder / "model.pdiparams").unlink()
     with pytest.raises(ModelFault, match=r"model\.pdiparams: the parameters are missing"):
+        read(str(folder))
+
+
+def test_empty_parameters_are_named(export: Export) -> None:
+    """A copy that was broken off."""
+    folder = export()
+    (folder / "model.pdiparams").write_bytes(b"")
+    with pytest.raises(ModelFault, match=r"model\.pdiparams: the parameters are empty"):
+        read(str(folder))
+
+
+def test_a_file_that_cannot_be_read_is_named(export: Export) -> None:
+    """Reading this one gives an input/output error, as a broken disk does."""
+    folder = export()
+    (folder / "infer_cfg.yml").unlink()
+    (folder / "infer_cfg.yml").symlink_to("/proc/self/mem")
+    with pytest.raises(ModelFault, match=r"infer_cfg\.yml: cannot be read"):
+        read(str(folder))
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"not a program", b"\x0a\xff"])
+@pytest.mark.parametrize("form", ["json", "pdmodel"])
+def test_a_broken_program_is_named(export: Export, form: str, content: bytes) -> None:
+    """Empty, cut, something else."""
+    folder = export(formats=(form,))
+    (folder / f"model.{form}").write_bytes(content)
+    with pytest.raises(ModelFault, match=rf"model\.{form}: is no Paddle program"):
         read(str(folder))
 
 

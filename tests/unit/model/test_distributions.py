@@ -5,7 +5,8 @@ from importlib import metadata
 
 import pytest
 
-from inspectd.model.distributions import CPU, GPU, installed, trouble
+from inspectd.errors import EngineRefused
+from inspectd.model.distributions import CPU, GPU, installed, require, trouble
 
 
 @pytest.mark.parametrize(
@@ -38,3 +39,15 @@ def test_only_what_is_there_is_listed() -> None:
         return "3.3.1"
 
     assert installed(version) == {CPU: "3.3.1"}
+
+
+def test_a_model_is_refused_with_the_remedy_apart() -> None:
+    """What is wrong and what to do are two fields; where nothing is wrong, nothing is raised."""
+    what = trouble("gpu", installed())
+    if not what:
+        require("caps", "gpu")
+        return
+    with pytest.raises(EngineRefused) as caught:
+        require("caps", "gpu")
+    assert str(caught.value) == f"model caps: {what}"
+    assert caught.value.remedy

@@ -67,21 +67,19 @@ def prepared(spec: ModelSpec, frame: Pixels, part_id: str = "", **more: Any) -> 
     st.integers(8, 90),
     st.integers(8, 90),
     st.sampled_from([(STRETCH,), (KEEP, Pad(64, 64, (114, 0, 255)))]),
-    st.lists(st.floats(0, 1), min_size=3, max_size=3),
-    st.lists(st.floats(0.01, 2), min_size=3, max_size=3),
-    st.booleans(),
+    st.builds(
+        Normalize,
+        mean=st.tuples(*[st.floats(0, 1)] * 3),
+        std=st.tuples(*[st.floats(0.01, 2)] * 3),
+        is_scale=st.booleans(),
+    ),
 )
 def test_every_frame_size_and_normalisation_is_prepared_alike(
-    height: int,
-    width: int,
-    steps: tuple[Op, ...],
-    mean: list[float],
-    std: list[float],
-    is_scale: bool,  # noqa: FBT001
+    height: int, width: int, steps: tuple[Op, ...], normalize: Normalize
 ) -> None:
     """Enlarged and reduced, any mean and deviation: within a millionth of the reference."""
     assume(steps[0] is STRETCH or 64 * min(height, width) / max(height, width) > 0.6)
-    ops = (*steps, Normalize(tuple(mean), tuple(std), is_scale=is_scale))
+    ops = (*steps, normalize)
     size = (40, 60) if steps[0] is STRETCH else (64, 64)
     frame = picture(height, width, 3)
     out = prepared(model(*ops, size=size), frame)
