@@ -25,6 +25,7 @@ class Echo:
 
     def __init__(self) -> None:
         self.fails = False
+        self.outputs = 2
         self.batches: list[int] = []
 
     def run(self, images: Batch, side: Mapping[str, Batch]) -> Sequence[Array]:
@@ -33,7 +34,7 @@ class Echo:
             raise EngineFault("echo", "it was told to fail")
         self.batches.append(len(images))
         boxes = np.tile(side["scale_factor"], 2)[:, np.newaxis]
-        return boxes.astype(np.float32), images[:, :1, :1, 0].copy()
+        return (boxes.astype(np.float32), images[:, :1, :1, 0].copy())[: self.outputs]
 
     def describe(self) -> Mapping[str, str]:
         """Nothing much."""
@@ -173,6 +174,50 @@ def test_a_failed_run_makes_every_part_of_the_batch_a_fault(bench: Bench) -> Non
         assert out.ticket.slot == NO_SLOT
     assert not bench.arenas[0].owned(Role.INFER)
     assert bench.step.trouble()
+
+
+def test_outputs_that_are_no_answer_are_a_failed_run(bench: Bench) -> None:
+    """An engine that gives half of them has judged nobody."""
+    bench.engine.outputs = 1
+    bench.feed(bench.part(0, 1))
+    (out,) = bench.wake()
+    assert (out.ticket.verdict, out.ticket.reason) == (Verdict.FAULT, Reason.ENGINE_ERROR)
+    assert "expected 2" in json.loads(out.ticket.detail)["error"]
+    assert Counter.BATCHES not in bench.counts
+
+
+@pytest.mark.parametrize("archived", ["FAULT", "LATE"])
+def test_the_picture_of_a_fault_is_kept_where_the_line_wants_it(
+    arenas: dict[int, MemfdArena], archived: str
+) -> None:
+    """It goes to the record with its slot, or the slot is free at once."""
+    bench = Bench(arenas, 3, archived)
+    bench.engine.fails = True
+    part = bench.part(0, 1)
+    bench.feed(part)
+    (out,) = bench.wake()
+    is_kept = archived == "FAULT"
+    assert (out.ticket.slot == part.slot) is is_kept
+    assert arenas[0].holds(part.slot, part.generation, Role.RECORD) is is_kept
+    assert not arenas[0].owned(Role.INFER)
+
+
+def test_other_messages_are_passed_over(bench: Bench) -> None:
+    """Only tensors are for this process."""
+    part = bench.part(0, 1)
+    for kind in set(Kind) - {Kind.TENSOR}:
+        assert list(bench.step.feed(kind, part, 0)) == []
+    assert bench.step.is_drained()
+
+
+def test_failures_count_in_a_row_only(bench: Bench) -> None:
+    """A good run between them starts the count anew."""
+    for trigger_id in range(4 * FAILURES_MAX):
+        bench.engine.fails = trigger_id % FAILURES_MAX != 0
+        bench.feed(bench.part(0, trigger_id))
+        (out,) = bench.wake()
+        if out.kind is Kind.RAW:
+            bench.arenas[0].release(out.ticket.slot, out.ticket.generation, Role.JUDGE)
 
 
 def test_a_good_run_ends_the_trouble(bench: Bench) -> None:
