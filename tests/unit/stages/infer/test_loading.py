@@ -14,8 +14,14 @@ from inspectd.model import directory, distributions
 from inspectd.model.spec import ModelSpec
 from inspectd.stages.infer.loading import cache_folder, load
 from inspectd.stages.infer.scripted import Scripted
+from inspectd.stages.infer.selftest import read_golden
 
-MODELS = Path(__file__).parents[4] / "inspectd" / "models"
+ROOT = Path(__file__).parents[4]
+MODELS = ROOT / "inspectd" / "models"
+SHIPPED = [
+    *(MODELS / name for name in ("bottle_cap", "bottle_cap_pdmodel")),
+    *(ROOT / "models" / name for name in ("deeppcb", "deeppcb_pdmodel")),
+]
 
 
 class Log:
@@ -91,6 +97,14 @@ class TestCacheFolder:
         assert folder.parent == tmp_path
 
 
+@pytest.mark.parametrize("folder", SHIPPED, ids=lambda folder: folder.name)
+def test_every_shipped_model_has_golden_outputs_of_its_state(folder: Path) -> None:
+    """Whoever exports anew stores them anew."""
+    golden = read_golden(spec_of(folder))
+    assert golden is not None
+    assert golden.detections
+
+
 def test_a_scripted_engine_needs_no_proof(model: Path, log: Log) -> None:
     """It is no inspection, and says so itself."""
     engine = load(spec_of(model), ScriptedEngine(kind="scripted"), 4, log)
@@ -103,6 +117,12 @@ def test_a_scripted_engine_needs_no_proof(model: Path, log: Log) -> None:
 @pytest.mark.skipif(importlib.util.find_spec("paddle") is None, reason="paddle is not installed")
 class TestWithPaddle:
     """What runs the model."""
+
+    @pytest.mark.parametrize("folder", SHIPPED, ids=lambda folder: folder.name)
+    def test_every_shipped_model_proves_itself(self, folder: Path, log: Log) -> None:
+        """With the backend that a station file gets without asking, alone and in a batch."""
+        load(spec_of(folder), PaddleEngine(kind="paddle"), 2, log)
+        assert not log.events
 
     def test_a_proven_engine_is_silent(self, model: Path, log: Log) -> None:
         """Golden picture and outputs are there and are met: nothing to say."""
