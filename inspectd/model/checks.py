@@ -59,6 +59,7 @@ def _check_engine(line: Line, key: str, spec: ModelSpec) -> Iterator[tuple[str, 
 
 def _check_station(where: str, station: Station, spec: ModelSpec) -> Iterator[tuple[str, str]]:
     yield from _check_labels(where, station.rules, spec)
+    yield from _check_scores(where, station.rules, spec)
     camera = station.camera
     try:
         Geometry.of(spec, camera.height_px, camera.width_px)
@@ -78,6 +79,24 @@ def _check_labels(
                     f"{where}.rules[{at}].{key}",
                     f"model {spec.name} has no class {label!r}; it has {', '.join(spec.labels)}",
                 )
+
+
+def _check_scores(
+    where: str, rules: tuple[Rule, ...], spec: ModelSpec
+) -> Iterator[tuple[str, str]]:
+    """What our suppression drops no rule can see, whatever score it asks for."""
+    if spec.layout != "scores":
+        return
+    least = spec.nms.score_threshold
+    for at, rule in enumerate(rules):
+        scores = {"min_score": rule.min_score}
+        if isinstance(rule, EachHasRule):
+            scores["needs_min_score"] = rule.needs_min_score
+        for key, score in scores.items():
+            if score < least:
+                what = f"is {score}, model {spec.name} keeps nothing below {least}"
+                remedy = f"raise it, or lower NMS.score_threshold in {spec.config_path}"
+                yield f"{where}.rules[{at}].{key}", f"{what}; {remedy}"
 
 
 def _labels_of(rule: Rule) -> list[tuple[str, str]]:

@@ -6,12 +6,15 @@ import shutil
 from pathlib import Path
 
 import cv2
+import numpy as np
 import pytest
 
 from inspectd.__main__ import main
 from inspectd.stages.infer.look import read_picture
 
-MODELS = Path(__file__).parents[3] / "inspectd" / "models"
+ROOT = Path(__file__).parents[3]
+MODELS = ROOT / "inspectd" / "models"
+BOARDS = ROOT / "models" / "deeppcb"
 with_paddle = [
     pytest.mark.paddle,
     pytest.mark.slow,
@@ -19,6 +22,13 @@ with_paddle = [
         importlib.util.find_spec("paddle") is None, reason="paddle is not installed"
     ),
 ]
+
+
+@pytest.fixture(autouse=True)
+def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests leave nothing in the user's cache."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("CACHE_DIRECTORY", raising=False)
 
 
 @pytest.fixture
@@ -78,6 +88,48 @@ class TestWithPaddle:
         assert all(len(line.split()) == 6 for line in lines)
         assert {line.split()[0] for line in lines} == {"Bottle", "Cap"}
         assert read_picture(out).shape == read_picture(picture).shape
+
+    @pytest.mark.parametrize("backend", ["onednn", "openvino", "plain"])
+    def test_every_backend_finds_the_golden_bottles(
+        self, backend: str, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """As many, of the same classes, as the stored golden outputs say."""
+        model = MODELS / "bottle_cap_pdmodel"
+        stored = json.loads((model / "golden.json").read_text(encoding="utf-8"))
+        picture = str(model / "golden.jpg")
+        assert main(["model", "detect", str(model), picture, "--backend", backend]) == 0
+        labels = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+        assert sorted(labels) == sorted(one["label"] for one in stored["detections"])
+
+    def test_a_higher_score_shows_less(
+        self, model: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """No score is above 1: nothing is printed, and that is no error."""
+        detect = ["model", "detect", str(model), str(model / "golden.jpg")]
+        assert main([*detect, "--min-score", "0.2"]) == 0
+        assert capsys.readouterr().out
+        assert main([*detect, "--min-score", "1.01"]) == 0
+        assert not capsys.readouterr().out
+
+    def test_a_picture_that_shows_nothing_proves_nothing(
+        self, model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """Golden outputs without an object are refused."""
+        empty = tmp_path / "empty.png"
+        cv2.imwrite(str(empty), np.zeros((320, 320, 3), np.uint8))
+        assert main(["model", "golden", str(model), "--image", str(empty)]) == 1
+        assert "nothing is found" in capsys.readouterr().err
+
+    def test_a_model_that_compares_wants_its_template(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """Boards are held against a golden picture: given, defects are found; without, a remedy."""
+        board = Path(shutil.copytree(BOARDS, tmp_path / "deeppcb"))
+        detect = ["model", "detect", str(board), str(board / "golden.png")]
+        assert main([*detect, "--template", str(board / "golden_template.png")]) == 0
+        assert {line.split()[0] for line in capsys.readouterr().out.splitlines()} >= {"open"}
+        assert main(detect) == 1
+        assert "golden pictures" in capsys.readouterr().err
 
     def test_a_picture_that_is_none_is_one_sentence(
         self, model: Path, capsys: pytest.CaptureFixture[str]

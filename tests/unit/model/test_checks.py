@@ -28,7 +28,7 @@ from inspectd.config.schema import (
 )
 from inspectd.model.checks import check
 
-from .conftest import Export, paddledetection
+from .conftest import Export, Shapes, paddledetection
 
 RIGHT = ForbidRule(kind="forbid", name="r", labels=("Cap",), min_score=0.5)
 TEMPLATE_STEP = {"type": "TemplateChannels"}
@@ -100,6 +100,32 @@ def test_a_class_that_the_model_lacks_is_a_fault(export: Export, rule: Rule, key
     ((where, what),) = check(line(export(), RIGHT, rule))
     assert where == f"stations[0].rules[1].{key}"
     assert "no class 'Dent'; it has Bottle, Cap" in what
+
+
+def test_a_score_that_the_model_does_not_keep_is_a_fault(export: Export) -> None:
+    """The rule would be stricter than it reads: here a Cap of 0.25 would be lost unseen."""
+    folder = export(paddledetection() | {"NMS": {"score_threshold": 0.3}})
+    pair = EachHasRule(
+        kind="each_has",
+        name="p",
+        label="Bottle",
+        needs="Cap",
+        min_score=0.3,
+        needs_min_score=0.1,
+    )
+    faults = check(line(folder, replace(RIGHT, min_score=0.2), pair))
+    assert [key for key, _ in faults] == [
+        "stations[0].rules[0].min_score",
+        "stations[0].rules[1].needs_min_score",
+    ]
+    assert "keeps nothing below 0.3" in faults[0][1]
+
+
+def test_a_program_that_suppresses_itself_has_limits_of_its_own(export: Export) -> None:
+    """Its file's NMS block is not used, so nothing is held against it."""
+    outputs: Shapes = {"found": (-1, 6), "count": (-1,)}
+    folder = export(paddledetection() | {"NMS": {"score_threshold": 0.9}}, outputs=outputs)
+    assert check(line(folder)) == []
 
 
 def test_openvino_needs_a_legacy_program(export: Export) -> None:
