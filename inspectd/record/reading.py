@@ -160,12 +160,14 @@ class Reading:
 def _connected(path: Path) -> sqlite3.Connection:
     """Open without the right to write; from a disk that cannot be written, as a file at rest."""
     uri = f"{path.absolute().as_uri()}?mode=ro"
+    connection = sqlite3.connect(uri, uri=True, timeout=1.0)
     try:
-        connection = sqlite3.connect(uri, uri=True, timeout=1.0)
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except sqlite3.OperationalError:
+        connection.close()
         return sqlite3.connect(f"{uri}&immutable=1", uri=True)
     except sqlite3.DatabaseError as error:
+        connection.close()
         raise _unreadable(path, error) from error
     return connection
 
