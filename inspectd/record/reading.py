@@ -160,15 +160,22 @@ class Reading:
 def _connected(path: Path) -> sqlite3.Connection:
     """Open without the right to write; from a disk that cannot be written, as a file at rest."""
     uri = f"{path.absolute().as_uri()}?mode=ro"
+    try:
+        return _tried(uri)
+    except sqlite3.OperationalError:
+        return sqlite3.connect(f"{uri}&immutable=1", uri=True)
+    except sqlite3.DatabaseError as error:
+        raise _unreadable(path, error) from error
+
+
+def _tried(uri: str) -> sqlite3.Connection:
+    """Open, and read for a first time; a connection that fails is closed."""
     connection = sqlite3.connect(uri, uri=True, timeout=1.0)
     try:
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    except sqlite3.OperationalError:
+    except sqlite3.Error:
         connection.close()
-        return sqlite3.connect(f"{uri}&immutable=1", uri=True)
-    except sqlite3.DatabaseError as error:
-        connection.close()
-        raise _unreadable(path, error) from error
+        raise
     return connection
 
 
