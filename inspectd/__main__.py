@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from inspectd import __version__
-from inspectd.errors import InspectdError
+from inspectd.errors import Exit, InspectdError, UsageFault
 
 __all__ = ["COMMANDS", "Command", "main"]
 
@@ -51,12 +51,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         return int(importlib.import_module(chosen.module).run(options))
     except InspectdError as fault:
         print(fault, file=sys.stderr)  # noqa: T201  the one place where errors meet a person
-        return int(fault.exit_code)
+        return int(Exit.WRONG_FILE if isinstance(fault, UsageFault) else fault.exit_code)
     except KeyboardInterrupt:
         return _INTERRUPTED
     except BrokenPipeError:
         sys.stderr.close()
         return 0
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"{where}{error.strerror or error}", file=sys.stderr)  # noqa: T201
+        return int(Exit.FAULT)
 
 
 def _parser(arguments: Sequence[str]) -> tuple[argparse.ArgumentParser, Command | None]:

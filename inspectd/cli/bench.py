@@ -13,10 +13,13 @@ from typing import Any
 
 from inspectd import __version__
 from inspectd.bench import throughput, transport
-from inspectd.errors import Exit
+from inspectd.errors import Exit, UsageFault
+from inspectd.outfile import check_writable, write
 
 __all__ = ["add_arguments", "run"]
 
+HOPS_MIN = 100
+"""Fewer say nothing of a median."""
 HOP_RATIO_MAX = 2.0
 """Aim: the median of one hop at most twice a bare ZeroMQ ping."""
 THROUGHPUT_SHARE_MIN = 0.95
@@ -38,6 +41,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Measure and print; answer 1 when an aim is missed."""
+    check_writable(args.json)
+    if args.hops < HOPS_MIN:
+        raise UsageFault(f"{args.hops} hops", "--hops", f"give at least {HOPS_MIN}")
     results: dict[str, dict[str, Any]] = {}
     if args.only != "throughput":
         results["transport"] = _transport(transport.measure(args.hops))
@@ -48,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     _print(results)
     if args.json:
         text = json.dumps({**_machine(), **results}, indent=1)
-        Path(args.json).write_text(text + "\n", encoding="utf-8")
+        write(args.json, text + "\n")
     is_met = all(result["is_met"] for result in results.values())
     return Exit.OK if is_met else Exit.FAULT
 

@@ -7,10 +7,11 @@ from inspectd.config.load import ExtraCheck, load
 from inspectd.config.schema import Line, PaddleEngine
 from inspectd.errors import Exit, StationFaults
 from inspectd.model import checks, distributions
+from inspectd.stages.camera import checks as camera_checks
 
 __all__ = ["EXTRA_CHECKS", "add_arguments", "load_checked", "load_to_run", "run"]
 
-EXTRA_CHECKS: tuple[ExtraCheck, ...] = (checks.check,)
+EXTRA_CHECKS: tuple[ExtraCheck, ...] = (checks.check, camera_checks.check)
 """Checks of higher floors, made when the file itself is right."""
 
 

@@ -43,7 +43,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     measuring = orders.add_parser("measure", help="print the measures of pictures")
     for order in (learning, measuring):
         order.add_argument("folder", metavar="FOLDER", type=Path, help="folder of pictures")
-        order.add_argument("--channels", type=int, choices=(1, 3), help=argparse.SUPPRESS)
+        order.add_argument(
+            "--channels",
+            type=int,
+            choices=(1, 3),
+            help="1: read the pictures as grey (default: as colour)",
+        )
         order.add_argument(
             "--region",
             type=int,

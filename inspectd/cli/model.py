@@ -12,6 +12,7 @@ from inspectd.errors import UsageFault
 from inspectd.frame import Detection
 from inspectd.model import directory
 from inspectd.model.spec import ModelSpec
+from inspectd.outfile import check_writable
 from inspectd.stages.infer.loading import cache_folder
 from inspectd.stages.infer.look import Look, read_picture
 from inspectd.stages.infer.paddle import Paddle
@@ -88,6 +89,13 @@ def _put(source: Path, target: Path) -> None:
 
 
 def _detect(spec: ModelSpec, options: argparse.Namespace) -> None:
+    check_writable(options.out)
+    if options.out is not None and not cv2.haveImageWriter(str(options.out)):
+        raise UsageFault("is no kind of picture", str(options.out), "name a .jpg or .png")
+    if options.min_score is not None and not 0 <= options.min_score <= 1:
+        raise UsageFault(f"{options.min_score:g}", "--min-score", "give 0 to 1")
+    if options.template is not None and not options.template.is_file():
+        raise UsageFault("does not exist", str(options.template), "name another --template")
     picture = read_picture(options.image, is_grey=spec.wants_template)
     engine = Paddle(spec, backend=options.backend, cache=cache_folder(spec))
     least = spec.draw_threshold if options.min_score is None else options.min_score

@@ -4,7 +4,7 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,12 @@ from inspectd.cli.check import load_to_run
 from inspectd.cli.live import Live
 from inspectd.cli.report import report_of
 from inspectd.config.schema import Line
-from inspectd.errors import UsageFault
+from inspectd.errors import Exit, UsageFault
 from inspectd.host.board import State
+from inspectd.host.lock import only_run
 from inspectd.host.log import LEVELS, make_log
 from inspectd.host.supervisor import Outcome, Plan, Supervisor
+from inspectd.outfile import check_writable, write
 from inspectd.record.database import FILE_NAME
 
 __all__ = ["add_arguments", "run"]
@@ -25,7 +27,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("file", help="station file (YAML)")
     parser.add_argument(
-        "--parts", type=int, default=0, metavar="N", help="end after N parts per station"
+        "--parts",
+        type=int,
+        default=0,
+        metavar="N",
+        help="end after N parts per station; 0: do not end",
     )
     parser.add_argument("--report", metavar="FILE", help="write what happened as JSON at the end")
     parser.add_argument(
@@ -45,6 +51,18 @@ def run(args: argparse.Namespace) -> int:
     plan = Plan(part_limit=args.parts, log_level=_log_level(args))
     log = make_log("supervisor", plan.run_id, plan.log_level)
     database = Path(line.record.folder) / FILE_NAME
+    with only_run(database.parent):
+        return _run(args, line, plan, log, database)
+
+
+def _run(
+    args: argparse.Namespace,
+    line: Line,
+    plan: Plan,
+    log: Callable[..., None],
+    database: Path,
+) -> int:
+    """Run the line with its view, then sum up."""
     live = None if args.quiet else Live(line, plan.run_id, database)
 
     def show(states: Sequence[State]) -> None:
@@ -59,10 +77,11 @@ def run(args: argparse.Namespace) -> int:
         report = _report(line, outcome, database)
     finally:
         if live is not None:
-            live.stop(report)
+            live.stop(report if report and report.get("parts") else None)
     if args.report:
-        text = json.dumps(report, indent=1, ensure_ascii=False)
-        Path(args.report).write_text(text + "\n", encoding="utf-8")
+        write(args.report, json.dumps(report, indent=1, ensure_ascii=False) + "\n")
+    if outcome.code != Exit.OK:
+        print(f"line {line.line} ended: {outcome.why}; the errors are above", file=sys.stderr)
     return int(outcome.code)
 
 
@@ -86,5 +105,4 @@ def _check(args: argparse.Namespace) -> None:
     """Refuse before anything is started."""
     if args.parts < 0:
         raise UsageFault(f"{args.parts} parts", "--parts", "give 0 (no limit) or more")
-    if args.report and not Path(args.report).resolve().parent.is_dir():
-        raise UsageFault("its folder does not exist", args.report, "make the folder first")
+    check_writable(args.report)

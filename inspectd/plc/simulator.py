@@ -30,6 +30,7 @@ from pymodbus.server import ModbusTcpServer
 from pymodbus.simulator import DataType, SimData, SimDevice
 
 from inspectd.errors import Exit, InspectdError, PortBusy, UsageFault
+from inspectd.outfile import check_writable
 from inspectd.plc.program import Answer, PlcProgram, Program
 from inspectd.plc.registers import (
     BLOCK_REGISTERS,
@@ -220,6 +221,7 @@ def run(args: argparse.Namespace) -> int:
         UsageFault: An option has a value that cannot be used.
     """
     _check(args)
+    check_writable(args.report)
     if args.die_with_parent:
         _die_with_parent()
     logging.getLogger("pymodbus").setLevel(logging.CRITICAL)

@@ -105,8 +105,8 @@ def _scores(scores: Mapping[str, Any] | None) -> Iterator[str]:
     classes = "  ".join(f"{name} {ap:.3f}" for name, ap in scores["ap33_by_class"].items())
     yield f"  AP at IoU 0.33: {classes}"
     yield (
-        f"  at score {scores['threshold']:g}: {scores['false_calls_per_board']:g} false calls and"
-        f" {scores['escapes_per_board']:g} escapes a picture"
+        f"  at score {scores['threshold']:g}: {scores['false_calls_per_board']:g} boxes too many,"
+        f" {scores['escapes_per_board']:g} too few a picture"
     )
 
 

@@ -43,6 +43,8 @@ def run(args: argparse.Namespace) -> int:
     if not (recipe.minutes or recipe.steps or recipe.epochs):
         raise UsageFault("no budget", args.recipe, "give --minutes, --steps or --epochs")
     data = Path(args.data)
+    if Path(args.out).exists() and not Path(args.out).is_dir():
+        raise UsageFault("is a file", args.out, "name a folder as --out")
     coco = read_coco(data)
     train_ids, held_ids = split(coco, recipe)
     if args.no_validation:

@@ -125,7 +125,7 @@ def load_recipe(name: str) -> Recipe:
         raise UsageFault("no such recipe", name, f"give a YAML file or one of: {known}")
     try:
         data = yaml.safe_load(path.read_text())
-    except yaml.YAMLError as fault:
+    except (yaml.YAMLError, ValueError) as fault:
         raise UsageFault(f"not YAML ({fault})", str(path), "correct the file") from fault
     return recipe_from_dict(data, str(path))
 

@@ -184,11 +184,11 @@ class InferStep:
     def wake(self, now_ns: int) -> Sequence[Out]:
         """Run the batch that is due."""
         plan = self._planner.take(now_ns)
-        outs = [self._late(self._tickets.pop(one), now_ns) for one in plan.expired]
-        if not plan.batch:
-            return outs
-        tickets = [self._tickets.pop(one) for one in plan.batch]
-        return [*outs, *self._run(plan.batch[0].model, tickets, now_ns)]
+        outs: list[Out] = []
+        if plan.batch:  # first: when it raises, nothing has been let go of untold
+            tickets = [self._tickets.pop(one) for one in plan.batch]
+            outs = self._run(plan.batch[0].model, tickets, now_ns)
+        return [*outs, *(self._late(self._tickets.pop(one), now_ns) for one in plan.expired)]
 
     def stop(self, now_ns: int) -> Sequence[Out]:  # noqa: ARG002 - of the protocol
         """What waits is still run; nothing new comes, for the gates stopped before."""

@@ -3,6 +3,8 @@
 from importlib import metadata
 from pathlib import Path
 
+import cv2
+import numpy as np
 import pytest
 
 from inspectd.__main__ import main
@@ -30,6 +32,7 @@ MODEL = Path(__file__).parents[3] / "inspectd" / "models" / "bottle_cap"
 def station_file(folder: Path, label: str) -> str:
     """Write a station file that uses the shipped model."""
     path = folder / "press.yaml"
+    cv2.imwrite(str(folder / "part.png"), np.zeros((640, 640, 3), np.uint8))
     path.write_text(SCRIPTED % (MODEL, label), encoding="utf-8")
     return str(path)
 

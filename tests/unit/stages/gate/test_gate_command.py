@@ -80,7 +80,7 @@ def test_too_few_pictures_are_refused_with_a_remedy(
 ) -> None:
     """A limit needs to have seen the worst of the good."""
     fill(tmp_path, count=19, size=(50, 40))
-    assert main(["gate", "learn", str(tmp_path), *more]) == 1
+    assert main(["gate", "learn", str(tmp_path), *more]) == 2
     assert told in capsys.readouterr().err
 
 
@@ -98,7 +98,7 @@ def test_wrong_arguments_of_learn_are_one_sentence(
 ) -> None:
     """With what is wrong and the remedy."""
     fill(tmp_path, count=20, size=(50, 40))
-    assert main(["gate", "learn", str(tmp_path), *arguments]) == 1
+    assert main(["gate", "learn", str(tmp_path), *arguments]) == 2
     error = capsys.readouterr().err
     assert told in error
     assert len(error.splitlines()) == 1
@@ -121,7 +121,7 @@ def test_pictures_of_two_sizes_are_refused(
     """One camera gives one size; the odd one is named."""
     fill(tmp_path, count=20, size=(50, 40))
     cv2.imwrite(str(tmp_path / "007.png"), np.zeros((40, 51), np.uint8))
-    assert main(["gate", "learn", str(tmp_path)]) == 1
+    assert main(["gate", "learn", str(tmp_path)]) == 2
     assert "007.png: is 51 x 40 px where 50 x 40 are expected" in capsys.readouterr().err
 
 
@@ -130,7 +130,7 @@ def test_pictures_of_two_sizes_give_no_median(tmp_path: Path) -> None:
     fill(tmp_path, count=20, size=(50, 40))
     cv2.imwrite(str(tmp_path / "007.png"), np.zeros((40, 51), np.uint8))
     arguments = ["--reference-out", str(tmp_path.parent / f"{tmp_path.name}.png")]
-    assert main(["gate", "learn", str(tmp_path), *arguments]) == 1
+    assert main(["gate", "learn", str(tmp_path), *arguments]) == 2
 
 
 @pytest.mark.parametrize("name", ["file.txt", "empty", "nowhere"])
@@ -140,14 +140,14 @@ def test_a_folder_without_pictures_is_refused(
     """No folder, an empty one, or a file."""
     (tmp_path / "empty").mkdir()
     (tmp_path / "file.txt").write_text("x", encoding="utf-8")
-    assert main(["gate", "measure", str(tmp_path / name)]) == 1
+    assert main(["gate", "measure", str(tmp_path / name)]) == 2
     assert name in capsys.readouterr().err
 
 
 def test_a_broken_picture_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A half-copied file."""
     (tmp_path / "half.png").write_bytes(b"\x89PNG")
-    assert main(["gate", "measure", str(tmp_path)]) == 1
+    assert main(["gate", "measure", str(tmp_path)]) == 2
     assert "half.png: is no picture" in capsys.readouterr().err
 
 
@@ -158,7 +158,7 @@ def test_the_station_must_be_told_when_there_are_several(
     """The answer lists them."""
     fill(tmp_path, count=1)
     file = root / "stations" / "example.yaml"
-    assert main(["gate", "measure", str(tmp_path), "--station", f"{file}{name}"]) == 1
+    assert main(["gate", "measure", str(tmp_path), "--station", f"{file}{name}"]) == 2
     error = capsys.readouterr().err
     assert told in error
     assert "capper, etching" in error
