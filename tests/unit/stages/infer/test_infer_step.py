@@ -245,7 +245,7 @@ def test_failures_in_a_row_end_the_process(bench: Bench) -> None:
 def test_a_part_past_its_deadline_never_reaches_the_engine(bench: Bench) -> None:
     """It is answered LATE; its picture goes to the record, as this line wants."""
     bench.feed(bench.part(0, 1, deadline_ms=10), bench.part(0, 2, deadline_ms=100))
-    late, judged = bench.wake(10)
+    judged, late = bench.wake(10)
     assert (late.ticket.verdict, late.ticket.reason) == (Verdict.LATE, Reason.DEADLINE_PASSED)
     assert bench.arenas[0].holds(late.ticket.slot, late.ticket.generation, Role.RECORD)
     assert (judged.to, judged.ticket.trigger_id) == (Role.JUDGE, 2)
