@@ -171,7 +171,7 @@ def test_a_report_without_a_folder_is_refused_before_the_start(tmp_path: Path) -
     """Not after a shift of parts."""
     line = _start(_station_file(tmp_path), "--report", str(tmp_path / "no" / "out.json"))
     _, errors = line.communicate(timeout=60)
-    assert line.returncode == 1
+    assert line.returncode == 2
     assert "make the folder first" in errors
 
 
