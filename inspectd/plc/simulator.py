@@ -30,7 +30,7 @@ from pymodbus.server import ModbusTcpServer
 from pymodbus.simulator import DataType, SimData, SimDevice
 
 from inspectd.errors import Exit, InspectdError, PortBusy, UsageFault
-from inspectd.outfile import check_writable
+from inspectd.outfile import check_writable, write
 from inspectd.plc.program import Answer, PlcProgram, Program
 from inspectd.plc.registers import (
     BLOCK_REGISTERS,
@@ -325,10 +325,14 @@ def _write_report(path: Path, report: dict[str, object]) -> None:
     """Whole or not at all: beside the target, then renamed (a device or descriptor: as is)."""
     text = json.dumps(report, indent=1) + "\n"
     if path.is_relative_to("/proc") or path.is_relative_to("/dev"):
-        path.write_text(text, encoding="utf-8")
+        write(path, text)
         return
     beside = path.with_name(f".{path.name}.{os.getpid()}")
-    beside.write_text(text, encoding="utf-8")
+    try:
+        write(beside, text)
+    except UsageFault:
+        beside.unlink(missing_ok=True)
+        raise
     beside.replace(path)
 
 
