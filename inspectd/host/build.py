@@ -13,7 +13,7 @@ from inspectd.frame import Role
 from inspectd.model.directory import read
 from inspectd.ports import Context, Step
 
-__all__ = ["STEPS", "build_step", "geometries"]
+__all__ = ["STEPS", "build_step", "geometries", "model_digests"]
 
 STEPS: Mapping[Role, str] = MappingProxyType(
     {
@@ -58,6 +58,20 @@ def geometries(line: Line) -> tuple[Geometry, ...]:
             "raise it, or lower `slots` of the stations",
         )
     return answer
+
+
+def model_digests(line: Line) -> dict[str, str]:
+    """Answer the digest of each model directory, by the model's name: what the run is checked with.
+
+    Raises:
+        ModelFault: a model directory is wrong.
+    """
+    is_scripted = isinstance(line.engine, ScriptedEngine)
+    return {
+        model.name: read(model.path).digest
+        for model in line.models
+        if not (is_scripted and not Path(model.path).exists())
+    }
 
 
 def _geometry(line: Line, station: Station) -> Geometry:

@@ -145,6 +145,7 @@ def _context(
     station = row.member[1]
     if station in manifest.plc_ports:
         extra["plc_port"] = manifest.plc_ports[station]
+    extra["model_digests"] = manifest.model_digests
     return Context(
         arenas=arenas,
         clock=time.monotonic_ns,

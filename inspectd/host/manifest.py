@@ -32,6 +32,8 @@ class Manifest:
     part_limit: int = 0
     plc_ports: Mapping[int, int] = field(default_factory=dict)
     """Ports that simulators took, by station."""
+    model_digests: Mapping[str, str] = field(default_factory=dict)
+    """By model name, as the directories were at the start: a restarted process takes no other."""
     log_level: str = "info"
     steps: Mapping[str, str] = field(default_factory=dict)
     """Steps instead of those in the table of `inspectd.host.build`, by role name: trials."""

@@ -19,7 +19,7 @@ from inspectd.config.schema import Line
 from inspectd.errors import Exit
 from inspectd.frame import Role
 from inspectd.host.board import State
-from inspectd.host.build import geometries
+from inspectd.host.build import geometries, model_digests
 from inspectd.host.crew import Crew
 from inspectd.host.manifest import Manifest
 from inspectd.host.notify import Notifier
@@ -108,6 +108,7 @@ class Supervisor:
         """
         self._log("info", "line_starting", line=self._line.line, recipe=self._line.digest)
         sizes = geometries(self._line)
+        digests = model_digests(self._line)
         with ExitStack() as rest, listening() as signals:
             simulators = start_simulators(self._line, self._plan.part_limit)
             for simulator in simulators:
@@ -118,6 +119,7 @@ class Supervisor:
                 run_id=self._plan.run_id,
                 token=secrets.randbits(64),
                 part_limit=self._plan.part_limit,
+                model_digests=digests,
                 plc_ports={simulator.station: simulator.port for simulator in simulators},
                 log_level=self._plan.log_level,
                 steps=self._plan.steps,

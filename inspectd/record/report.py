@@ -88,12 +88,15 @@ def build_report(
         name: _simulator(told, [part for part in parts if part.station == name])
         for name, told in (simulator_reports or {}).items()
     }
+    unrecorded = max(0, _total(board_rows, Counter.FRAMES, Role.SINK) - len(parts))
     return {
         "format": FORMAT,
         "run": {**run._asdict(), "first_utc": first_utc, "last_utc": last_utc},
         **_sums(parts),
         "strays": len(known) - len(parts),
+        "unrecorded": unrecorded,
         "is_complete": bool(parts)
+        and unrecorded == 0
         and all(one["order"]["is_complete"] for one in stations.values()),
         "stations": stations,
         "pixel_copies": pixel_copies(board_rows),

@@ -21,6 +21,8 @@ def summary_lines(report: Mapping[str, Any], archive: str = "") -> list[str]:
     run = report["run"]
     named = f"line {run['line']}, run {run['run_id']}, recipe {run['recipe_digest'] or '-'}"
     lines = [f"{named}: {report['parts']} parts"]
+    if report["unrecorded"]:
+        lines.append(f"{report['unrecorded']} verdicts left that are NOT in the record")
     for name, station in report["stations"].items():
         lines.extend(_station(name, station))
     if report["pixel_copies"] is not None:

@@ -15,7 +15,7 @@ from inspectd.frame import NO_SLOT, Kind, Reason, Role, Stamp, Ticket, Verdict
 from inspectd.model import directory
 from inspectd.model.geometry import Geometry
 from inspectd.model.layout import split
-from inspectd.model.spec import Layout
+from inspectd.model.spec import Layout, ModelSpec
 from inspectd.ports import Context, Counter, Out, Step
 from inspectd.stages.infer.batch import Planner, Waiting
 from inspectd.stages.infer.detail import with_engine, with_error
@@ -72,6 +72,18 @@ def build(line: Line, station: int, context: Context) -> Step:  # noqa: ARG001 -
     return InferStep(loaded, planner, sources, context, archive=frozenset(line.record.archive))
 
 
+def _refuse_another(model: Model, spec: ModelSpec, context: Context) -> None:
+    """A directory that was changed while the line runs was never checked against its rules."""
+    known = context.extra.get("model_digests", {}).get(model.name, spec.digest)
+    if spec.digest != known:
+        raise ModelFault(
+            spec.path,
+            "",
+            f"the model was changed while the line runs (digest {spec.digest}, it was {known})",
+            "stop the line and start it anew to use it",
+        )
+
+
 def _loaded(line: Line, model: Model, context: Context) -> Loaded:
     layout: Layout = "scores"
     try:
@@ -84,6 +96,7 @@ def _loaded(line: Line, model: Model, context: Context) -> Loaded:
         engine: Engine = Scripted(line.engine, layout)
         name, digest = model.name, "scripted"
     else:
+        _refuse_another(model, spec, context)
         shape, name, digest, layout = spec.tensor_shape, spec.name, spec.digest, spec.layout
         engine = load(spec, line.engine, model.batch_max, context.log)
     room = np.zeros((model.batch_max, *shape), np.float32)

@@ -108,6 +108,14 @@ def test_a_lost_verdict_makes_the_run_incomplete(desk: Any) -> None:
     assert report["stations"]["cam-1"]["order"]["missing"]["ids"] == [2]
 
 
+def test_verdicts_that_the_record_lost_make_the_run_incomplete(desk: Any) -> None:
+    """With a full disk the last parts are missing, which no gap in the ids shows."""
+    rows = [row(Role.SINK, 5, 0)]
+    report = reported(desk.recorded(desk.ticket(1), desk.ticket(2)), desk.line(), board_rows=rows)
+    assert (report["unrecorded"], report["is_complete"]) == (3, False)
+    assert any("3 verdicts left that are NOT" in line for line in summary_lines(report))
+
+
 def test_a_run_without_parts_proves_nothing(desk: Any) -> None:
     """Nothing was lost, but nothing was done either."""
     report = reported(desk.recorded(), desk.line())
