@@ -5,9 +5,12 @@ else than the program does; a test compares `docs/station-file.md` with what thi
 """
 
 import ast
+import importlib
 import inspect
+import pkgutil
 import sys
 from collections.abc import Iterable, Iterator
+from types import ModuleType
 from typing import Any
 
 from inspectd.config import crossrules, diskrules, schema
@@ -16,12 +19,12 @@ from inspectd.config.derive import line_shape
 from inspectd.config.groups import Group, Key, ListOf, Maybe, OneOf
 from inspectd.config.shapes import Shape, plain
 
-__all__ = ["manual", "words_of_keys"]
+__all__ = ["manual", "schema_modules", "words_of_keys"]
 
 _HEAD = """\
 # The station file
 
-*Written by `python -m inspectd.config.manual` from `inspectd/config/schema.py`; do not edit.*
+*Written by `python -m inspectd.config.manual` from `inspectd/config/schema/`; do not edit.*
 
 One YAML file describes one line: its stations, models, engine and record.
 `stations/example.yaml` shows every key in use.
@@ -66,9 +69,9 @@ def manual() -> str:
 
 def words_of_keys() -> dict[tuple[str, str], str]:
     """Answer the docstring of every key of the schema, by class and key, on one line."""
-    tree = ast.parse(inspect.getsource(schema))
     words: dict[tuple[str, str], str] = {}
-    for cls in tree.body:
+    sources = (inspect.getsource(module) for module in schema_modules())
+    for cls in (statement for source in sources for statement in ast.parse(source).body):
         if not isinstance(cls, ast.ClassDef):
             continue
         for first, second in zip(cls.body, cls.body[1:], strict=False):
@@ -76,6 +79,14 @@ def words_of_keys() -> dict[tuple[str, str], str]:
             if isinstance(first, ast.AnnAssign) and isinstance(first.target, ast.Name) and text:
                 words[cls.name, first.target.id] = text
     return words
+
+
+def schema_modules() -> list[ModuleType]:
+    """The files of the schema."""
+    return [
+        importlib.import_module(f"{schema.__name__}.{found.name}")
+        for found in pkgutil.iter_modules(schema.__path__)
+    ]
 
 
 def _docstring(statement: ast.stmt) -> str:

@@ -7,23 +7,20 @@ The page is an anonymous memfd like the arenas: nothing to unlink.
 
 import mmap
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from inspectd.errors import ArenaFault
 from inspectd.frame import Role
-from inspectd.host.journey import LINE_WIDE, STATION_WIDE
+from inspectd.host.journey import LINE_WIDE, Member
 from inspectd.host.patience import PATIENCE, SILENCE_NS
 from inspectd.ports import Counter, Status
 
-__all__ = ["Board", "Member", "Row", "State", "members"]
-
-Member: TypeAlias = tuple[Role, int]
-"""A process of the line: its role and station (-1: line-wide)."""
+__all__ = ["Board", "Row", "State"]
 
 _MAGIC = int.from_bytes(b"inspBRD1", "little")
 _HEADER_WORDS = 8
-_MAGIC_AT, _STATIONS, _EPOCH = range(3)
+_MAGIC_AT, _ROWS, _EPOCH = range(3)
 """Places in the header, in 8-byte words."""
 _ROW_WORDS = 64
 _STATUS, _LOOP, _BUSY, _PID, _RESTARTS, _TROUBLE_BYTES = range(6)
@@ -34,12 +31,6 @@ _TROUBLE_MAX_BYTES = (_ROW_WORDS - _TROUBLE) * 8
 _NEEDED = (Role.CAMERA, Role.GATE, Role.INFER, Role.JUDGE)
 """Whom a station needs for a verdict. The sink asks, so it moves; a record that is away must never
 stop verdicts."""
-
-
-def members(stations: int) -> tuple[Member, ...]:
-    """Name every process of a line with so many stations, in the order of the rows."""
-    line_wide = [(role, -1) for role in LINE_WIDE]
-    return (*line_wide, *((role, i) for i in range(stations) for role in STATION_WIDE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,43 +142,43 @@ class Row:
 class Board:
     """All rows of a line."""
 
-    def __init__(self, fd: int, stations: int) -> None:
+    def __init__(self, fd: int, crew: Sequence[Member]) -> None:
         """Map the page; use `create` or `attach`."""
         self.fd = fd
-        self.members = members(stations)
-        self._map = mmap.mmap(fd, _size(stations))
+        self.members = tuple(crew)
+        self._map = mmap.mmap(fd, _size(crew))
         self._memory = memoryview(self._map)
         self._words = self._memory.cast("Q")
         self._rows = {member: self._row(i, member) for i, member in enumerate(self.members)}
 
     @classmethod
-    def create(cls, stations: int) -> "Board":
+    def create(cls, crew: Sequence[Member]) -> "Board":
         """Make the page for a line; every row says ABSENT."""
         fd = os.memfd_create("inspectd-board", os.MFD_CLOEXEC)
         try:
-            os.posix_fallocate(fd, 0, _size(stations))
+            os.posix_fallocate(fd, 0, _size(crew))
         except OSError as error:
             os.close(fd)
             raise ArenaFault(f"the board cannot be made ({error})", "free memory") from error
-        board = cls(fd, stations)
+        board = cls(fd, crew)
         board._words[_MAGIC_AT] = _MAGIC
-        board._words[_STATIONS] = stations
+        board._words[_ROWS] = len(crew)
         return board
 
     @classmethod
-    def attach(cls, fd: int, stations: int) -> "Board":
+    def attach(cls, fd: int, crew: Sequence[Member]) -> "Board":
         """Use an inherited page.
 
         Raises:
-            ArenaFault: it is not a board of this version for so many stations.
+            ArenaFault: it is not a board of this version for so many processes.
         """
         found = os.pread(fd, 16, 0)
-        expected = _MAGIC.to_bytes(8, "little") + stations.to_bytes(8, "little")
-        if found != expected or os.fstat(fd).st_size != _size(stations):
+        expected = _MAGIC.to_bytes(8, "little") + len(crew).to_bytes(8, "little")
+        if found != expected or os.fstat(fd).st_size != _size(crew):
             raise ArenaFault(
                 "the board is of another version or line", "start the line anew: versions are mixed"
             )
-        return cls(fd, stations)
+        return cls(fd, crew)
 
     def begin(self, now_ns: int) -> None:
         """Note when the first camera was started; later calls change nothing."""
@@ -234,7 +225,7 @@ class Board:
         return Row(self._words[start:end], text, member)
 
 
-def _size(stations: int) -> int:
+def _size(crew: Sequence[Member]) -> int:
     """Bytes of the page, whole pages."""
-    size = (_HEADER_WORDS + len(members(stations)) * _ROW_WORDS) * 8
+    size = (_HEADER_WORDS + len(crew) * _ROW_WORDS) * 8
     return -(-size // mmap.PAGESIZE) * mmap.PAGESIZE

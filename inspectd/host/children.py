@@ -10,7 +10,8 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from inspectd.host.board import Member, Row
+from inspectd.host.board import Row
+from inspectd.host.journey import Member
 from inspectd.host.patience import PATIENCE
 from inspectd.ports import Status
 

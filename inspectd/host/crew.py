@@ -12,8 +12,9 @@ from inspectd.bus.arena import MemfdArena
 from inspectd.bus.link import Road
 from inspectd.errors import Exit
 from inspectd.frame import Kind, Reason, Role, Stamp, Ticket
-from inspectd.host.board import Board, Member, State
+from inspectd.host.board import Board, State
 from inspectd.host.children import Child, Inheritance, is_overdue
+from inspectd.host.journey import Member, crew_of
 from inspectd.host.manifest import Manifest
 from inspectd.host.restart import RestartBudget
 from inspectd.ports import Status
@@ -48,7 +49,7 @@ class Crew:
         for geometry, station in zip(manifest.geometries, manifest.line.stations, strict=True):
             self._arenas.append(MemfdArena.create(geometry, station.name))
             rest.callback(self._arenas[-1].close)
-        self.board = Board.create(len(self._arenas))
+        self.board = Board.create(crew_of(manifest.line))
         rest.callback(self.board.close)
         self._road = Road(manifest.run_id, manifest.token)
         rest.callback(self._road.close)

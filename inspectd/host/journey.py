@@ -8,11 +8,26 @@
 Every process has one inbox (PULL, bound); whoever has something to say connects a PUSH to it.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple, TypeAlias
 
+from inspectd.config.schema import Line
 from inspectd.frame import Kind, Role
 
-__all__ = ["JOURNEY", "LINE_WIDE", "STAGES", "STATION_WIDE", "Leg"]
+__all__ = [
+    "JOURNEY",
+    "LINE_WIDE",
+    "ON_DEMAND",
+    "STAGES",
+    "STATION_WIDE",
+    "Leg",
+    "Member",
+    "crew_of",
+]
+
+Member: TypeAlias = tuple[Role, int]
+"""A process of the line: its role and station (-1: line-wide)."""
 
 
 class Leg(NamedTuple):
@@ -30,6 +45,9 @@ LINE_WIDE: tuple[Role, ...] = (Role.INFER, Role.RECORD)
 STAGES: tuple[Role, ...] = (Role.CAMERA, Role.GATE, Role.INFER, Role.JUDGE, Role.SINK)
 """The folders of `inspectd/stages`, in the journey's order (which is also the alphabet's)."""
 
+ON_DEMAND: Mapping[Role, Callable[[Line], Sequence[int]]] = MappingProxyType({})
+"""Roles that only some lines have: which stations (-1: the line) want one."""
+
 JOURNEY: tuple[Leg, ...] = (
     Leg(Role.SINK, Kind.FIRE, Role.CAMERA),
     Leg(Role.CAMERA, Kind.TRIGGER, Role.SINK),
@@ -42,3 +60,14 @@ JOURNEY: tuple[Leg, ...] = (
     Leg(Role.JUDGE, Kind.VERDICT, Role.SINK),
     Leg(Role.SINK, Kind.EVENT, Role.RECORD),
 )
+
+
+def crew_of(line: Line) -> tuple[Member, ...]:
+    """Name every process of a line, the line-wide ones first, then station by station."""
+    everywhere = {
+        **dict.fromkeys(LINE_WIDE, (-1,)),
+        **dict.fromkeys(STATION_WIDE, range(len(line.stations))),
+    }
+    wanted = {**everywhere, **{role: wants(line) for role, wants in ON_DEMAND.items()}}
+    crew = ((role, station) for role, stations in wanted.items() for station in stations)
+    return tuple(sorted(crew, key=lambda member: member[1]))

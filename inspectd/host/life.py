@@ -20,6 +20,7 @@ from inspectd.errors import Exit, InspectdError
 from inspectd.frame import Role
 from inspectd.host.board import Board, Row
 from inspectd.host.build import build_step
+from inspectd.host.journey import crew_of
 from inspectd.host.log import make_log
 from inspectd.host.manifest import Manifest
 from inspectd.host.orphans import ORPHANED_AFTER_NS
@@ -67,7 +68,7 @@ def _work(
 ) -> None:
     """Everything between birth and end, in this order."""
     told = _listen_to_sigterm()
-    board = Board.attach(arguments.board, len(manifest.line.stations))
+    board = Board.attach(arguments.board, crew_of(manifest.line))
     row = board.row(role, station)
     row.alive(os.getpid())
     arenas = _arenas(role, manifest, arguments.arena)
@@ -76,7 +77,7 @@ def _work(
     is_clean = False
     try:
         inbox = road.inbox(role, station)
-        to = receivers(role, station, len(manifest.line.stations))
+        to = receivers(role, station, board.members)
         outboxes = {member: road.outbox(*member) for member in to}
         record = board.row(Role.RECORD, -1)
         post = Post(role, outboxes, arenas, row.count, _news_of(record))

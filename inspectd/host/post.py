@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 from inspectd.bus.link import Sender
 from inspectd.frame import NO_SLOT, Kind, Reason, Role, Ticket, Verdict
-from inspectd.host.board import Member
-from inspectd.host.journey import JOURNEY, LINE_WIDE
+from inspectd.host.journey import JOURNEY, LINE_WIDE, Member
 from inspectd.host.resend import Resend
 from inspectd.ports import Arena, Counter, Out
 
@@ -27,14 +26,12 @@ _RECORD = (Role.RECORD, -1)
 _KEPT_FOR = frozenset({Role.SINK, Role.RECORD})
 
 
-def receivers(role: Role, station: int, stations: int) -> tuple[Member, ...]:
-    """Whom a process may send to: its rows of the journey, for its own station or for all."""
-    own = range(stations) if station < 0 else range(station, station + 1)
-    roles = dict.fromkeys(leg.receiver for leg in JOURNEY if leg.sender is role)
+def receivers(role: Role, station: int, crew: Iterable[Member]) -> tuple[Member, ...]:
+    """Whom of the crew a process may send to: its rows of the journey, its own station or all."""
+    roles = {leg.receiver for leg in JOURNEY if leg.sender is role}
+    within = (station, -1) if station >= 0 else None
     return tuple(
-        member
-        for to in roles
-        for member in ([(to, -1)] if to in LINE_WIDE else [(to, i) for i in own])
+        (to, where) for to, where in crew if to in roles and (within is None or where in within)
     )
 
 

@@ -1,12 +1,13 @@
 """The page to read first, kept honest."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import inspectd
+from inspectd.config.schema import Line
 from inspectd.frame import Role
-from inspectd.host.board import members
 from inspectd.host.build import STEPS
-from inspectd.host.journey import JOURNEY, LINE_WIDE, STAGES, STATION_WIDE
+from inspectd.host.journey import JOURNEY, LINE_WIDE, ON_DEMAND, STAGES, STATION_WIDE, crew_of
 from inspectd.host.patience import PATIENCE
 
 _ROOT = Path(inspectd.__file__).parent
@@ -18,11 +19,16 @@ def test_the_folders_of_the_stages_are_the_journey() -> None:
     assert folders == [role.name.lower() for role in STAGES]
 
 
-def test_every_process_has_a_step_and_a_patience() -> None:
+def test_every_process_has_a_step_and_a_patience(line_of: Callable[[int], Line]) -> None:
     """Whoever is on the board can be started, watched and stopped."""
-    roles = {role for role, _ in members(1)}
-    assert roles == set(STATION_WIDE) | set(LINE_WIDE)
-    assert set(STEPS) == set(PATIENCE) == roles
+    always = {role for role, _ in crew_of(line_of(1))}
+    assert always == set(STATION_WIDE) | set(LINE_WIDE)
+    assert set(STEPS) == set(PATIENCE) == always | set(ON_DEMAND)
+
+
+def test_every_process_is_there_once(line_of: Callable[[int], Line]) -> None:
+    """Two for the line, four for each station."""
+    assert len(set(crew_of(line_of(3)))) == len(crew_of(line_of(3))) == 2 + 4 * 3
 
 
 def test_everybody_can_be_heard() -> None:

@@ -1,13 +1,17 @@
 """Where messages go, and what a full queue means."""
 
+from collections.abc import Callable
+
 import pytest
 
 from inspectd.bus.arena import Geometry, MemfdArena
+from inspectd.config.schema import Line
 from inspectd.frame import NO_SLOT, Kind, Reason, Role, Ticket, Verdict
-from inspectd.host.board import Member, members
-from inspectd.host.journey import JOURNEY
+from inspectd.host.journey import JOURNEY, LINE_WIDE, STATION_WIDE, Member, crew_of
 from inspectd.host.post import RETRIES_PER_TURN, WAITING_MAX, News, Post, receivers
 from inspectd.ports import Counter, Out
+
+_CREW = (*((role, -1) for role in LINE_WIDE), *((role, 0) for role in STATION_WIDE))
 
 
 class _Box:
@@ -34,7 +38,7 @@ class _World:
         self.arena = MemfdArena.create(Geometry(2, (16, 16), (1, 16, 16), 64), "test")
         self.boxes: dict[Member, _Box] = {
             member: _Box(0 if member[0] in full else 1_000_000)
-            for member in receivers(role, -1 if role is Role.INFER else 0, 1)
+            for member in receivers(role, -1 if role is Role.INFER else 0, _CREW)
         }
         self.post = Post(role, self.boxes, {0: self.arena}, self._count, lambda: self.record)
 
@@ -50,19 +54,22 @@ class _World:
         return Ticket(0, 7, slot=slot, generation=generation)
 
 
-def test_every_leg_of_the_journey_has_an_outbox() -> None:
+def test_every_leg_of_the_journey_has_an_outbox(line_of: Callable[[int], Line]) -> None:
     """Whoever may send has somewhere to send to, in every line."""
     for leg in JOURNEY:
         station = -1 if leg.sender in (Role.INFER, Role.RECORD) else 1
-        found = {role for role, _ in receivers(leg.sender, station, 3)}
+        found = {role for role, _ in receivers(leg.sender, station, crew_of(line_of(3)))}
         assert leg.receiver in found
 
 
-def test_the_engine_reaches_all_stations_and_a_gate_only_its_own() -> None:
+def test_the_engine_reaches_all_stations_and_a_gate_only_its_own(
+    line_of: Callable[[int], Line],
+) -> None:
     """Receivers are processes of the line."""
-    assert (Role.JUDGE, 2) in receivers(Role.INFER, -1, 3)
-    assert receivers(Role.GATE, 1, 3) == ((Role.INFER, -1), (Role.SINK, 1))
-    assert set(receivers(Role.INFER, -1, 3)) <= set(members(3))
+    crew = crew_of(line_of(3))
+    assert (Role.JUDGE, 2) in receivers(Role.INFER, -1, crew)
+    assert receivers(Role.GATE, 1, crew) == ((Role.INFER, -1), (Role.SINK, 1))
+    assert set(receivers(Role.INFER, -1, crew)) <= set(crew)
 
 
 def test_a_message_that_the_journey_does_not_know_is_a_fault() -> None:

@@ -9,6 +9,7 @@ from inspectd.bus.arena import Geometry, MemfdArena
 from inspectd.errors import WireMismatch
 from inspectd.frame import Kind, Role, Ticket
 from inspectd.host.board import Board, Row
+from inspectd.host.journey import LINE_WIDE, STATION_WIDE
 from inspectd.host.orphans import ORPHANED_AFTER_NS
 from inspectd.host.patience import TURN_NS
 from inspectd.host.post import News, Post, receivers
@@ -16,6 +17,7 @@ from inspectd.host.stage import MESSAGES_PER_TURN, Stage
 from inspectd.ports import Counter, Out, Status
 
 _MS = 1_000_000
+_CREW = (*((role, -1) for role in LINE_WIDE), *((role, 0) for role in STATION_WIDE))
 
 
 class _Inbox:
@@ -102,7 +104,7 @@ class _World:
     """One stage with everything around it."""
 
     def __init__(self, role: Role = Role.GATE, part_limit: int = 0) -> None:
-        self.board = Board.create(1)
+        self.board = Board.create(_CREW)
         self.arena = MemfdArena.create(Geometry(2, (16, 16), (1, 16, 16), 64), "test")
         self.row: Row = self.board.row(role, 0)
         self.clock = _Clock()
@@ -110,7 +112,7 @@ class _World:
         self.step = _Step()
         self.told = False
         self.logged: list[str] = []
-        boxes = {member: _Sent() for member in receivers(role, 0, 1)}
+        boxes = {member: _Sent() for member in receivers(role, 0, _CREW)}
         self.post = Post(
             role, boxes, {0: self.arena}, self.row.count, lambda: News(0, is_ready=True)
         )

@@ -1,0 +1,67 @@
+"""What a station file may say: one frozen tree of dataclasses.
+
+The loader (`inspectd.config.load`) is driven by these classes: the annotation is the type, `key()`
+holds range, choices and default, the docstring under a field is the text of the manual. Units are
+in the names. Rules between fields are in `inspectd.config.crossrules`.
+A class with `kind: Literal[...]` as its first field is one of the variants of a union.
+Regions are `x1, y1, x2, y2` in frame pixels, the right and lower edge excluded.
+"""
+
+from inspectd.config.schema.camera import (
+    Camera,
+    Degrade,
+    PlcTrigger,
+    ReplayCamera,
+    TimerTrigger,
+    Trigger,
+)
+from inspectd.config.schema.engine import Engine, Model, PaddleEngine, ScriptedEngine, Template
+from inspectd.config.schema.gate import (
+    Exposure,
+    Frozen,
+    Gate,
+    Glare,
+    Presence,
+    Saturation,
+    Sharpness,
+)
+from inspectd.config.schema.key import Region, key
+from inspectd.config.schema.line import Budget, Line, Station
+from inspectd.config.schema.plc import AbsentPlc, ModbusPlc, Plc, PlcSimulator
+from inspectd.config.schema.record import Record
+from inspectd.config.schema.rules import CountRule, EachHasRule, ForbidRule, Rule
+
+__all__ = [
+    "AbsentPlc",
+    "Budget",
+    "Camera",
+    "CountRule",
+    "Degrade",
+    "EachHasRule",
+    "Engine",
+    "Exposure",
+    "ForbidRule",
+    "Frozen",
+    "Gate",
+    "Glare",
+    "Line",
+    "ModbusPlc",
+    "Model",
+    "PaddleEngine",
+    "Plc",
+    "PlcSimulator",
+    "PlcTrigger",
+    "Presence",
+    "Record",
+    "Region",
+    "ReplayCamera",
+    "Rule",
+    "Saturation",
+    "ScriptedEngine",
+    "Sharpness",
+    "Station",
+    "Template",
+    "TimerTrigger",
+    "Trigger",
+    "key",
+]
