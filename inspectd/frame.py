@@ -207,10 +207,10 @@ class Ticket:
         stamps = self.stamps
         return self._with_stamps((*stamps[:stamp], now_ns, *stamps[stamp + 1 :]))
 
-    def inferred(self, begin_ns: int, end_ns: int, batch: int, detail: bytes) -> "Ticket":
-        """Answer this ticket after its run: INFER_START and INFER_END, batch size, detail."""
+    def inferred(self, times_ns: tuple[int, int, int], batch: int, detail: bytes) -> "Ticket":
+        """Answer this ticket after its run: INFER_QUEUED, _START and _END, batch size, detail."""
         stamps = self.stamps
-        kept = (*stamps[: Stamp.INFER_START], begin_ns, end_ns, *stamps[Stamp.JUDGE_START :])
+        kept = (*stamps[: Stamp.INFER_QUEUED], *times_ns, *stamps[Stamp.JUDGE_START :])
         return self._with_stamps(kept, batch, detail)
 
     def _with_stamps(

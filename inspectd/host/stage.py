@@ -99,7 +99,9 @@ class Stage:
             if stop_by_ns is None:
                 stop_by_ns = now_ns + drain_ns
                 self._heard_ns = now_ns
-                self._send(self._call(lambda: self._step.stop(self._clock())))
+                self._row.busy(now_ns)
+                self._send(self._step.stop(now_ns))
+                self._rest()
             if self._is_finished(now_ns):
                 return Ended(is_drained=True)
             if now_ns >= stop_by_ns:
@@ -115,8 +117,10 @@ class Stage:
         else:
             self._sweep()
         wake_at_ns = self._step.wake_at_ns()
-        if wake_at_ns is not None and wake_at_ns <= self._clock():
-            self._send(self._call(lambda: self._step.wake(self._clock())))
+        if wake_at_ns is not None and wake_at_ns <= (now_ns := self._clock()):
+            self._row.busy(now_ns)
+            self._send(self._step.wake(now_ns))
+            self._rest()
         self._post.retry()
         self._show()
 
@@ -129,7 +133,7 @@ class Stage:
         return max(0, wait_ns) / 1e9
 
     def _receive(self) -> None:
-        """Feed what is there, but not without end."""
+        """Feed what is there, but not without end; the board sees each call begin."""
         for _ in range(MESSAGES_PER_TURN):
             try:
                 message = self._inbox.receive()
@@ -138,26 +142,26 @@ class Stage:
                 self._log("warning", "message_foreign", error=str(mismatch))
                 continue
             if message is None:
-                return
-            self._heard_ns = self._clock()
-            self._feed(*message)
+                break
+            now_ns = self._heard_ns = self._clock()
+            self._row.busy(now_ns)
+            self._feed(*message, now_ns)
+        self._rest()
 
-    def _feed(self, kind: Kind, ticket: Ticket) -> None:
+    def _feed(self, kind: Kind, ticket: Ticket, now_ns: int) -> None:
         if kind is Kind.STOP:
             self._is_stopping = True
             return
         if ticket.slot != NO_SLOT:
             self._orphans.received(Place(ticket.station, ticket.slot, ticket.generation))
-        self._send(self._call(lambda: self._step.feed(kind, ticket, self._clock())))
+        outs = self._step.feed(kind, ticket, now_ns)
+        if outs:
+            self._send(outs)
 
-    def _call(self, call: Callable[[], Sequence[Out]]) -> Sequence[Out]:
-        """Call the step, showing on the board for how long."""
-        self._row.busy(self._clock())
-        outs = call()
-        now_ns = self._clock()
+    def _rest(self) -> None:
+        """Show that the step has answered."""
         self._row.busy(0)
-        self._row.beat(now_ns)
-        return outs
+        self._row.beat(self._clock())
 
     def _send(self, outs: Iterable[Out]) -> None:
         """Send; a verdict about a message that could not leave may come straight back."""

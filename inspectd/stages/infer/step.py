@@ -166,7 +166,6 @@ class InferStep:
         self._sources = sources
         self._context = context
         self._archive = archive
-        self._tickets: dict[Waiting, Ticket] = {}
         self._failures = 0
 
     def feed(self, kind: Kind, ticket: Ticket, now_ns: int) -> Sequence[Out]:
@@ -178,30 +177,20 @@ class InferStep:
             self._context.count(Counter.STALE, 1)
             return ()
         source = self._sources[ticket.station]
-        waiting = Waiting(
-            model=source.model,
-            station=ticket.station,
-            trigger_id=ticket.trigger_id,
-            deadline_ns=ticket.deadline_ns,
-            queued_ns=now_ns,
-            reserve_ns=source.reserve_ns,
-        )
-        self._tickets[waiting] = ticket.stamped(Stamp.INFER_QUEUED, now_ns)
-        self._planner.add(waiting)
+        self._planner.add(Waiting(source.model, ticket, now_ns, source.reserve_ns))
         return ()
 
     def wake_at_ns(self) -> int | None:
         """When the next batch is due."""
-        return self._planner.due_ns(self._context.clock())
+        return self._planner.due_ns()
 
     def wake(self, now_ns: int) -> Sequence[Out]:
         """Run the batch that is due."""
         plan = self._planner.take(now_ns)
         outs: list[Out] = []
         if plan.batch:  # first: when it raises, nothing has been let go of untold
-            tickets = [self._tickets.pop(one) for one in plan.batch]
-            outs = self._run(plan.batch[0].model, tickets, now_ns)
-        return [*outs, *(self._late(self._tickets.pop(one), now_ns) for one in plan.expired)]
+            outs = self._run(plan.batch, now_ns)
+        return [*outs, *(self._late(one, now_ns) for one in plan.expired)]
 
     def stop(self, now_ns: int) -> Sequence[Out]:  # noqa: ARG002 - of the protocol
         """What waits is still run; nothing new comes, for the gates stopped before."""
@@ -220,25 +209,27 @@ class InferStep:
 
     # ------------------------------------------------------------ a batch
 
-    def _run(self, model: str, tickets: Sequence[Ticket], now_ns: int) -> list[Out]:
-        """Run the tickets' frames; answer each with its raw outputs or with a fault."""
+    def _run(self, waiting: Sequence[Waiting], now_ns: int) -> list[Out]:
+        """Run the frames; answer each with its raw outputs or with a fault."""
+        model, tickets = waiting[0].model, [one.ticket for one in waiting]
         loaded = self._loaded[model]
         try:
             outputs = loaded.engine.run(self._gathered(loaded, tickets), self._sides(tickets))
             frames = split(loaded.layout, outputs, len(tickets))
         except (EngineFault, ValueError) as error:
-            return self._failed(tickets, str(error))
+            return self._failed(waiting, str(error))
         self._failures = 0
         ended_ns = self._context.clock()
         self._planner.learn(model, len(tickets), ended_ns - now_ns)
         self._context.count(Counter.BATCHES, 1)
         self._context.count(Counter.FRAMES, len(tickets))
         outs = []
-        for ticket, raw in zip(tickets, frames, strict=True):
+        for one, raw in zip(waiting, frames, strict=True):
+            ticket = one.ticket
             arena = self._context.arenas[ticket.station]
             arena.write_raw(ticket.slot, raw)
             detail = with_engine(ticket.detail, loaded.name, loaded.digest)
-            done = ticket.inferred(now_ns, ended_ns, len(tickets), detail)
+            done = ticket.inferred((one.queued_ns, now_ns, ended_ns), len(tickets), detail)
             arena.hand_over(ticket.slot, ticket.generation, Role.INFER, Role.JUDGE)
             outs.append(Out(Role.JUDGE, Kind.RAW, done))
         return outs
@@ -257,21 +248,23 @@ class InferStep:
         each = [self._sources[one.station].side for one in tickets]
         return {name: np.stack([side[name] for side in each]) for name in each[0]}
 
-    def _failed(self, tickets: Sequence[Ticket], error: str) -> list[Out]:
+    def _failed(self, waiting: Sequence[Waiting], error: str) -> list[Out]:
         """Every part of the batch is a fault; several failures in a row end the process."""
         self._failures += 1
-        self._context.log("error", "engine_failed", error=error, parts=len(tickets))
+        self._context.log("error", "engine_failed", error=error, parts=len(waiting))
         if self._failures >= FAILURES_MAX:
             raise EngineFault("of this line", f"{self._failures} runs in a row failed: {error}")
         now_ns = self._context.clock()
-        return [self._fault(ticket, error, now_ns) for ticket in tickets]
+        return [self._fault(one, error, now_ns) for one in waiting]
 
-    def _fault(self, ticket: Ticket, error: str, now_ns: int) -> Out:
+    def _fault(self, waiting: Waiting, error: str, now_ns: int) -> Out:
+        ticket = waiting.ticket.stamped(Stamp.INFER_QUEUED, waiting.queued_ns)
         detail = with_error(ticket.detail, error)
         return self._ended(ticket.decided(Verdict.FAULT, Reason.ENGINE_ERROR, now_ns, detail))
 
-    def _late(self, ticket: Ticket, now_ns: int) -> Out:
+    def _late(self, waiting: Waiting, now_ns: int) -> Out:
         """Give up a part whose deadline has passed: the engine's time belongs to others."""
+        ticket = waiting.ticket.stamped(Stamp.INFER_QUEUED, waiting.queued_ns)
         return self._ended(ticket.decided(Verdict.LATE, Reason.DEADLINE_PASSED, now_ns))
 
     def _ended(self, ticket: Ticket) -> Out:
