@@ -12,14 +12,13 @@ not the sink's: a ticket's slot already belongs to the record, and travels on wi
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from inspectd.config.schema import Line, ModbusPlc, PlcTrigger
+from inspectd.config.schema import Line, PlcTrigger
 from inspectd.frame import Kind, Reason, Role, Stamp, Ticket, Verdict
 from inspectd.plc.registers import recipe_word
 from inspectd.ports import Context, Counter, Out, Step
-from inspectd.stages.sink.absent import NoPlc
 from inspectd.stages.sink.conversation import Conversation, Greeting
 from inspectd.stages.sink.ledger import CAPACITY, GAP_MAX, ID_LIMIT, Ledger, Settlement
-from inspectd.stages.sink.modbus import ModbusPeer
+from inspectd.stages.sink.peers import peer_of
 from inspectd.stages.sink.pulse import Condition, Pulse
 from inspectd.stages.sink.timing import Timing, timing_of
 
@@ -33,21 +32,8 @@ def build(line: Line, station: int, context: Context) -> Step:
     """Make the sink of one station; the PLC is looked for when the loop first wakes it."""
     ours = line.stations[station]
     timing = timing_of(ours)
-    plc = ours.plc
-    peer = (
-        ModbusPeer(
-            plc.host,
-            int(context.extra.get("plc_port", plc.port)),
-            device_id=plc.device_id,
-            base_register=plc.base_register,
-            word_order=plc.word_order,
-            timeout_ms=plc.timeout_ms,
-        )
-        if isinstance(plc, ModbusPlc)
-        else NoPlc()
-    )
     conversation = Conversation(
-        peer,
+        peer_of(ours.plc, context.extra.get("plc_port")),
         reconnect_ns=timing.reconnect_ns,
         ack_timeout_ns=timing.ack_timeout_ns,
         clock=context.clock,
