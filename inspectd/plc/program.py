@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from inspectd.frame import Verdict
+from inspectd.plc.book import Happening, What
 from inspectd.plc.registers import (
     NO_SEQUENCE,
     TEST_CONSTANT,
@@ -75,6 +76,8 @@ class Scan(NamedTuple):
     """The reject output (coil 0): on means reject."""
     taken: Answer | None = None
     """The verdict that this scan took, for the log."""
+    happened: tuple[Happening, ...] = ()
+    """For the book."""
 
 
 @dataclass(slots=True)
@@ -126,6 +129,14 @@ class PlcProgram:
         self._beat = _Beat(program.stale_ms)
         self._started_ns: int | None = None
         self._had_overrun = False
+        self._rate_hz = program.rate_hz
+        self._was_ready = False
+        self._happened: list[Happening] = []
+
+    def set_rate(self, rate_hz: float) -> None:
+        """Change the parts a second at the photo-eye from now on; 0: none."""
+        self._rate_hz = rate_hz
+        self._next_part_ns = None
 
     def scan(self, now_ns: int, head: Head, block: VerdictBlock) -> Scan:
         """One scan: read everything, decide, answer everything to write."""
@@ -138,6 +149,9 @@ class PlcProgram:
         taken = self._take(now_ns, block)
         is_trusted = head.test_constant == TEST_CONSTANT and not self._beat.is_stale
         is_ready = is_trusted and bool(head.status & StatusBit.READY)
+        if is_ready is not self._was_ready:
+            self._was_ready = is_ready
+            self._happened.append(Happening(What.READY if is_ready else What.UNREADY))
         self._pass_photo_eye(now_ns, is_ready)
         self._pass_gate(now_ns)
         self._forget(now_ns)
@@ -148,7 +162,8 @@ class PlcProgram:
             heartbeat=int((now_ns - self._started_ns) / (self._program.heartbeat_ms * _NS_PER_MS)),
             flags=flags if is_trusted else flags | Flag.REJECT_ALL,
         )
-        return Scan(part, now_ns < self._reject_until_ns, taken)
+        happened, self._happened = tuple(self._happened), []
+        return Scan(part, now_ns < self._reject_until_ns, taken, happened)
 
     def report(self) -> dict[str, object]:
         """What happened, as plain values for JSON."""
@@ -200,6 +215,7 @@ class PlcProgram:
         if len(totals.verdicts) < _KEPT_ANSWERS:
             totals.verdicts.append(answer)
         totals.by_verdict[answer.verdict] = totals.by_verdict.get(answer.verdict, 0) + 1
+        self._happened.append(Happening(What.TAKEN, *answer[:4]))
         self._match(block, part)
         return answer
 
@@ -219,21 +235,25 @@ class PlcProgram:
 
     def _pass_photo_eye(self, now_ns: int, is_ready: bool) -> None:
         """Let the parts pass that are due; only one can be told from the next in one scan."""
+        if self._rate_hz <= 0:
+            return
         if self._next_part_ns is None:
             if not is_ready:
                 return
             self._next_part_ns = now_ns
         if now_ns < self._next_part_ns or not self._is_firing:
             return
-        period_ns = int(1e9 / self._program.rate_hz)
+        period_ns = int(1e9 / self._rate_hz)
         self._next_part_ns = max(self._next_part_ns + period_ns, now_ns - period_ns)
         if not is_ready:
             self._totals.passed_unready += 1
+            self._happened.append(Happening(What.UNASKED))
             return
         self._counter = (self._counter + 1) % _COUNTER_LIMIT
         self._totals.fired += 1
         self._parts[self._counter] = _Tracked(now_ns, self._totals.fired)
         self._before_gate.append(self._counter)
+        self._happened.append(Happening(What.FIRED, self._counter))
 
     def _pass_gate(self, now_ns: int) -> None:
         """Sort out the parts that have reached the reject gate."""
@@ -242,7 +262,9 @@ class PlcProgram:
             part = self._parts[key]
             part.is_past_gate = True
             self._past_gate.append(key)
-            self._sort_out(now_ns, part.verdict is Verdict.OK)
+            is_good = part.verdict is Verdict.OK
+            self._happened.append(Happening(What.PASSED if is_good else What.REJECTED, key))
+            self._sort_out(now_ns, is_good)
 
     def _forget(self, now_ns: int) -> None:
         """Track no part for longer than two windows: what has no verdict by then is missing."""

@@ -23,7 +23,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from pymodbus.constants import ExcCodes
 from pymodbus.server import ModbusTcpServer
@@ -31,6 +31,7 @@ from pymodbus.simulator import DataType, SimData, SimDevice
 
 from inspectd.errors import Exit, InspectdError, PortBusy, UsageFault
 from inspectd.outfile import check_writable, write
+from inspectd.plc.book import as_lines
 from inspectd.plc.program import Answer, PlcProgram, Program
 from inspectd.plc.registers import (
     BLOCK_REGISTERS,
@@ -79,7 +80,9 @@ class Simulator:
         scan_ms: float = 5.0,
         peculiarity: Peculiarity = Peculiarity(),
         is_logging: bool = False,
+        book: TextIO | None = None,
     ) -> None:
+        self._book = book
         self._plc = PlcProgram(program)
         self._host, self._port = host, port
         self._device_id, self._base, self._order = device_id, base_register, word_order
@@ -121,6 +124,10 @@ class Simulator:
             self._thawed.set()
             await self._server.shutdown()
 
+    def set_rate(self, rate_hz: float) -> None:
+        """Change the parts a second; 0: none."""
+        self._plc.set_rate(rate_hz)
+
     def report(self) -> dict[str, object]:
         """What happened, as plain values for JSON."""
         return {**self._plc.report(), "bad_codes": self._bad_codes}
@@ -150,7 +157,9 @@ class Simulator:
         self._is_own_access = True
         try:
             head = decode_head(await self._get(HEAD), self._order)
-            scan = self._plc.scan(time.monotonic_ns(), head, await self._block())
+            block = await self._block()
+            now_ns = time.monotonic_ns()
+            scan = self._plc.scan(now_ns, head, block)
             await self._server.async_setValues(
                 self._device_id,
                 _WRITE,
@@ -162,6 +171,9 @@ class Simulator:
             )
         finally:
             self._is_own_access = False
+        if scan.happened and self._book is not None:
+            self._book.write(as_lines(now_ns, scan.happened))
+            self._book.flush()
         if scan.taken is not None and self._is_logging:
             _say(scan.taken)
 
@@ -205,6 +217,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--stale-ms", type=float, default=1000.0, help="a heartbeat this old is lost")
     add("--first-counter", type=int, default=0, help="trigger counter at the start")
     add("--report", type=Path, help="write what happened here, as JSON, when stopped")
+    add("--book", type=Path, help="write what happens here while it happens, a JSON line each")
+    add("--rate-fd", type=int, help="take parts a second from this descriptor, a line each")
     add("--ready-fd", type=int, help="write the port and a newline to this descriptor when ready")
     add("--log", action="store_true", help="a line for each verdict")
     add("--die-with-parent", action="store_true", help="stop when the parent process dies")
@@ -222,6 +236,7 @@ def run(args: argparse.Namespace) -> int:
     """
     _check(args)
     check_writable(args.report)
+    check_writable(args.book)
     if args.die_with_parent:
         _die_with_parent()
     logging.getLogger("pymodbus").setLevel(logging.CRITICAL)
@@ -241,6 +256,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 async def _run(args: argparse.Namespace) -> None:
+    with contextlib.ExitStack() as rest:
+        book = None if args.book is None else rest.enter_context(args.book.open("w"))
+        await _play(args, book)
+
+
+async def _play(args: argparse.Namespace, book: TextIO | None) -> None:
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
@@ -264,7 +285,10 @@ async def _run(args: argparse.Namespace) -> None:
             answer_delay_ms=args.answer_delay_ms,
         ),
         is_logging=args.log,
+        book=book,
     )
+    if args.rate_fd is not None:
+        _listen_for_rates(args.rate_fd, simulator)
     port = await simulator.start()
     if args.log:
         sys.stdout.write(f"PLC simulator on {args.host}:{port}, device {args.device_id}\n")
@@ -277,6 +301,20 @@ async def _run(args: argparse.Namespace) -> None:
     finally:
         if args.report is not None:
             _write_report(args.report, simulator.report())
+
+
+def _listen_for_rates(fd: int, simulator: Simulator) -> None:
+    """Take new rates from a pipe: a number and a newline each, written in one go."""
+    loop = asyncio.get_running_loop()
+
+    def read() -> None:
+        lines = os.read(fd, 4096).split()
+        if not lines:  # the other end was closed
+            loop.remove_reader(fd)
+        for line in lines[-1:]:
+            simulator.set_rate(float(line))
+
+    loop.add_reader(fd, read)
 
 
 def _check(args: argparse.Namespace) -> None:
