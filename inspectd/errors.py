@@ -8,6 +8,7 @@
     |- EngineFault                one run of a model failed: its parts have no verdict
     |- FrameFault                 a picture cannot be used: missing, unreadable, of another size
     |- PlcFault                   the PLC did not answer, or answered something else than was asked
+    |- ForwardFault               a receiver of events does not take them: broker, database
     |- WireMismatch               a message is not ours, or of another version
     |- ArenaFault                 shared memory for frames cannot be had, or a slot was misused
     `- PortBusy                   an address that inspectd needs belongs to somebody else
@@ -24,6 +25,7 @@ __all__ = [
     "EngineFault",
     "EngineRefused",
     "Exit",
+    "ForwardFault",
     "FrameFault",
     "InspectdError",
     "ModelFault",
@@ -135,6 +137,15 @@ class PlcFault(InspectdError):
         """Keep the parts; `peer` is host:port."""
         super().__init__(f"PLC {peer}: {what}; {remedy}")
         self.peer, self.what, self.remedy = peer, what, remedy
+
+
+class ForwardFault(InspectdError):
+    """Raised by a forwarder for a receiver that does not take events; they wait in the record."""
+
+    def __init__(self, receiver: str, what: str, remedy: str) -> None:
+        """Keep the parts; `receiver` is its name in the station file and where it is."""
+        super().__init__(f"receiver {receiver}: {what}; {remedy}")
+        self.receiver, self.what, self.remedy = receiver, what, remedy
 
 
 class WireMismatch(InspectdError):

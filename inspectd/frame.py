@@ -36,6 +36,7 @@ class Role(IntEnum):
     SINK = 5
     RECORD = 6
     SUPERVISOR = 7
+    FORWARD = 8
 
 
 class Kind(IntEnum):

@@ -63,6 +63,10 @@ class Counter(IntEnum):
     """Events written to the database."""
     EVENTS_LOST = 13
     """Events given up: the disk was full for longer than the memory queue could hold them."""
+    FORWARDED = 14
+    """Events that a receiver outside the line confirmed (`forward`)."""
+    FORWARD_LOST = 15
+    """Events deleted before a receiver had them, or that a receiver refused for good."""
 
 
 class Status(IntEnum):
