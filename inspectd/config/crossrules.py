@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from inspectd.config import linerules
+from inspectd.config import forwardrules, linerules
 from inspectd.config.complaint import Complaint, CrossRule, repeated_names
 from inspectd.config.schema import (
     CountRule,
@@ -19,8 +19,11 @@ from inspectd.config.schema import (
     ForbidRule,
     Line,
     ModbusPlc,
+    MqttForward,
+    MqttTls,
     PaddleEngine,
     PlcTrigger,
+    PostgresqlForward,
     Region,
     ReplayCamera,
     Station,
@@ -233,6 +236,13 @@ RULES: tuple[tuple[type[Any], CrossRule], ...] = (
     (Line, linerules.waiting_fits_the_budget),
     (Line, linerules.stations_share_no_registers),
     (Line, linerules.frames_fit_memory),
+    (MqttTls, forwardrules.certificate_has_its_key),
+    (MqttForward, forwardrules.mqtt_password_is_given_once),
+    (MqttForward, forwardrules.topic_prefix_is_a_topic),
+    (PostgresqlForward, forwardrules.postgresql_password_is_given_once),
+    (PostgresqlForward, forwardrules.dsn_holds_no_password),
+    (PostgresqlForward, forwardrules.table_is_a_plain_name),
+    (Line, forwardrules.receiver_names_are_unique),
 )
 """Every rule, with the class of the objects it is asked about."""
 

@@ -16,6 +16,7 @@ from inspectd.config.schema.camera import (
     Trigger,
 )
 from inspectd.config.schema.engine import Engine, Model, PaddleEngine, ScriptedEngine, Template
+from inspectd.config.schema.forward import Forward, MqttForward, MqttTls, PostgresqlForward
 from inspectd.config.schema.gate import (
     Exposure,
     Frozen,
@@ -41,16 +42,20 @@ __all__ = [
     "Engine",
     "Exposure",
     "ForbidRule",
+    "Forward",
     "Frozen",
     "Gate",
     "Glare",
     "Line",
     "ModbusPlc",
     "Model",
+    "MqttForward",
+    "MqttTls",
     "PaddleEngine",
     "Plc",
     "PlcSimulator",
     "PlcTrigger",
+    "PostgresqlForward",
     "Presence",
     "Record",
     "Region",

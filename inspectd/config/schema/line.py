@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from inspectd.config.schema.camera import Camera, Trigger
 from inspectd.config.schema.engine import Engine, Model, Template
+from inspectd.config.schema.forward import Forward
 from inspectd.config.schema.gate import Gate
 from inspectd.config.schema.key import key
 from inspectd.config.schema.plc import Plc
@@ -76,6 +77,8 @@ class Line:
     memory_max_mb: int = key(2048, ge=16)
     """Upper limit for all frame memory of the line."""
     file: str = key("", is_path=True, by_loader=True)
+    forward: tuple[Forward, ...] = key(())
+    """Who else gets the events: receivers outside the line, sent from the record."""
     """Set by the loader: the station file itself. May not be given."""
     digest: str = key("", by_loader=True)
     """Set by the loader: SHA-256 of the file's text, first 12 hex digits (the recipe
