@@ -74,11 +74,11 @@ class Line:
     """In the order of the line."""
     record: Record = key()
     """What is remembered."""
+    forward: tuple[Forward, ...] = key(())
+    """Who else gets the events: receivers outside the line, sent from the record."""
     memory_max_mb: int = key(2048, ge=16)
     """Upper limit for all frame memory of the line."""
     file: str = key("", is_path=True, by_loader=True)
-    forward: tuple[Forward, ...] = key(())
-    """Who else gets the events: receivers outside the line, sent from the record."""
     """Set by the loader: the station file itself. May not be given."""
     digest: str = key("", by_loader=True)
     """Set by the loader: SHA-256 of the file's text, first 12 hex digits (the recipe
