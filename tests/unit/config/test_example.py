@@ -17,10 +17,15 @@ STATIONS = Path(__file__).parents[3] / "stations"
 EXAMPLE = STATIONS / "example.yaml"
 
 
-def with_scripted_engine(text: str) -> str:
-    """Take the comment signs off the alternative engine, and the active one out."""
-    without = re.sub(r"^engine:\n(?:  .*\n)+", "", text, flags=re.MULTILINE)
-    return re.sub(r"^# (engine:\n|  (?:\w+: |# ))", r"\1", without, flags=re.MULTILINE)
+def with_other_engines(text: str) -> list[str]:
+    """The example with each alternative engine, its comment signs off, instead of the active one.
+
+    An alternative is a comment that begins with `# engine:`.
+    """
+    block = r"^# engine:\n(?:#   .*\n)+"
+    without = re.sub(rf"^engine:\n(?:  .*\n)+|{block}", "", text, flags=re.MULTILINE)
+    blocks = re.findall(block, text, flags=re.MULTILINE)
+    return [without + re.sub(r"^# ", "", block, flags=re.MULTILINE) for block in blocks]
 
 
 def keys_of(value: Any, at: str, positions: Positions) -> set[tuple[str, str]]:
@@ -59,7 +64,7 @@ def test_the_example_shows_every_key() -> None:
     """Every key of every class of the schema stands in the example, and no other loads."""
     text = EXAMPLE.read_text(encoding="utf-8")
     shown: set[tuple[str, str]] = set()
-    for one in (text, with_scripted_engine(text)):
+    for one in (text, *with_other_engines(text)):
         line, positions = line_of(one.encode(), str(EXAMPLE), must_exist=False)
         shown |= keys_of(line, "", positions)
     assert keys_of_the_schema() - shown == set()
@@ -81,7 +86,7 @@ def test_the_example_explains_every_key_once() -> None:
 def test_the_defaults_in_the_example_are_true() -> None:
     """Where a remark says `Default X`, X is the default of the schema."""
     text = EXAMPLE.read_text(encoding="utf-8")
-    text = text.split("# Instead,")[0] + with_scripted_engine(text)
+    text = "\n".join((text.split("# Instead,")[0], *with_other_engines(text)))
     claims = re.findall(r"Default (-?[\d.]+|\w+)[:.,; ].*\n(?: *#.*\n)*#? *(?:- )?(\w+):", text)
     defaults: dict[str, set[str]] = {}
     for cls in vars(schema).values():
@@ -90,5 +95,5 @@ def test_the_defaults_in_the_example_are_true() -> None:
                 defaults.setdefault(field.name, set()).add(str(field.default).removesuffix(".0"))
     assert len(claims) > 20
     for value, name in claims:
-        expected = {"empty": "", "true": "True"}.get(value, value.rstrip("."))
+        expected = {"empty": "", "true": "True", "false": "False"}.get(value, value.rstrip("."))
         assert expected in defaults[name], (name, value)
