@@ -16,7 +16,20 @@ import numpy.typing as npt
 
 from inspectd.frame import Kind, Role, Ticket
 
-__all__ = ["Arena", "Context", "Counter", "Out", "Pixels", "Status", "Step", "Tensor"]
+__all__ = [
+    "Arena",
+    "Context",
+    "Counter",
+    "Entry",
+    "Journal",
+    "Out",
+    "Past",
+    "Pixels",
+    "Standing",
+    "Status",
+    "Step",
+    "Tensor",
+]
 
 Pixels: TypeAlias = npt.NDArray[np.uint8]
 """A picture: (height, width) grey or (height, width, 3) blue, green, red; 0 to 255."""
@@ -114,6 +127,83 @@ class Arena(Protocol):
         """The model's outputs for this frame, read-only views without a copy."""
 
 
+class Standing(IntEnum):
+    """How far a part is, in the journal of its sink."""
+
+    OPEN = 1
+    """Its trigger was seen."""
+    SETTLED = 2
+    """Its verdict is known."""
+    LEAVING = 3
+    """Its verdict is about to be written to the PLC."""
+    TOLD = 4
+    """The PLC confirmed it, or was given up; the record is to have it."""
+
+
+class Entry(NamedTuple):
+    """What the journal knows of a part, or of a note for the record."""
+
+    number: int
+    """Of the entry; in the order of opening."""
+    standing: Standing
+    ticket: Ticket
+    """As it was then. LEAVING: with the moment in the stamp SENT, for the case that it left."""
+    sequence: int
+    """Sequence word of the verdict block under which it leaves or left; 0: none."""
+
+
+class Past(NamedTuple):
+    """What earlier lives of a sink left in its journal."""
+
+    start_id: int | None
+    """The trigger id after which the first life began; None: it never got so far."""
+    done: int
+    """Parts told since then."""
+    settled: Entry | None
+    """The part told last."""
+    held: tuple[Entry, ...]
+    """Parts that were not told yet, in the order of their opening."""
+    unrecorded: tuple[Entry, ...]
+    """Events that the record has not confirmed, in the order in which they were told."""
+    damaged: int = 0
+    """Entries that could not be read: must be 0."""
+
+
+class Journal(Protocol):
+    """What one sink may not forget when it dies, in memory that does not die with it.
+
+    The sink writes, the record confirms; each call leaves the old entry or the new one, at whatever
+    instruction its process is killed. Nothing here ever waits.
+    """
+
+    def past(self) -> Past:
+        """What stands in it (the sink, at its birth)."""
+
+    def begin(self, start_id: int) -> None:
+        """Keep after which trigger id the first life begins."""
+
+    def keep(self, standing: Standing, ticket: Ticket, sequence: int = 0) -> bool:
+        """Keep how far a part is; a part is known by its trigger id until it is TOLD.
+
+        False: the oldest event had to give way, and the record did not have it.
+        """
+
+    def note(self, ticket: Ticket) -> bool:
+        """Keep an event that is no part's verdict (a late one, a stray); answers as `keep`."""
+
+    def find(self, ticket: Ticket) -> int | None:
+        """The number under which an event stands here (the record); None: not any more."""
+
+    def unrecorded(self) -> tuple[Entry, ...]:
+        """Events that the record has not confirmed, in the order in which they were told."""
+
+    def take(self, numbers: Sequence[int]) -> None:
+        """The record holds these events in its memory: they may give way."""
+
+    def confirm(self, numbers: Sequence[int]) -> None:
+        """The record has committed these events."""
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
     """What the host gives to a step when it is built."""
@@ -139,6 +229,8 @@ class Context:
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Values for single stages: `plc_port` (int) when the simulator took a free one; `epoch_ns`
     (int, monotonic), when the line began to see parts, for cameras that trigger by themselves."""
+    journals: Mapping[int, Journal] = field(default_factory=dict)
+    """By station index: the sink has its own, the record has all, nobody else has one."""
 
 
 class Step(Protocol):
