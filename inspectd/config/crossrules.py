@@ -7,6 +7,7 @@ Rules of the whole line are in `inspectd.config.linerules`, what the disk must h
 """
 
 import math
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,6 +16,7 @@ from inspectd.config.complaint import Complaint, CrossRule, repeated_names
 from inspectd.config.schema import (
     CountRule,
     EachHasRule,
+    EtherNetIpPlc,
     Exposure,
     ForbidRule,
     Line,
@@ -26,15 +28,20 @@ from inspectd.config.schema import (
     PostgresqlForward,
     Region,
     ReplayCamera,
+    S7Plc,
     Station,
     TimerTrigger,
 )
 from inspectd.config.shapes import plain
+from inspectd.config.schema.fieldbus import FieldbusPlc
 
 __all__ = ["RULES"]
 
 _PART_ID = "{part_id}"
 
+_TAG_PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*")
+_TAG_PREFIX_MAX = 20
+"""With `_` and the longest name of a group it stays below Logix' 40 characters."""
 
 # ---------------------------------------------------------------- one group
 
@@ -90,7 +97,23 @@ def free_port_has_simulator(plc: ModbusPlc) -> Iterator[Complaint]:
         yield Complaint("port", what)
 
 
-def heartbeat_outlives_a_request(plc: ModbusPlc) -> Iterator[Complaint]:
+def data_block_is_addressed_by_words(plc: S7Plc) -> Iterator[Complaint]:
+    """`start_byte` is even: a data block keeps its words at even bytes."""
+    if plc.start_byte % 2:
+        yield Complaint("start_byte", "odd, but words lie at even bytes; give an even number")
+
+
+def tags_can_have_these_names(plc: EtherNetIpPlc) -> Iterator[Complaint]:
+    """`tag_prefix` begins a name that a Logix controller takes."""
+    if len(plc.tag_prefix) > _TAG_PREFIX_MAX or not _TAG_PREFIX.fullmatch(plc.tag_prefix):
+        what = (
+            "no beginning of a tag's name; give a letter, then letters, digits and single `_`, "
+            f"at most {_TAG_PREFIX_MAX}, no `_` at the end"
+        )
+        yield Complaint("tag_prefix", what)
+
+
+def heartbeat_outlives_a_request(plc: FieldbusPlc) -> Iterator[Complaint]:
     """`heartbeat_ms` is not below `timeout_ms`: one lost answer costs one beat at most."""
     if plc.heartbeat_ms < plc.timeout_ms:
         what = (
@@ -119,7 +142,7 @@ def margin_leaves_the_judge_its_time(station: Station) -> Iterator[Complaint]:
 
     Otherwise a part that kept its budget would be called LATE.
     """
-    if not isinstance(station.plc, ModbusPlc):
+    if not isinstance(station.plc, FieldbusPlc):
         return
     left = station.deadline_ms - _before_sink_ms(station)
     if _is_above(station.plc.write_margin_ms, left):
@@ -183,8 +206,8 @@ def template_pattern_is_known(station: Station) -> Iterator[Complaint]:
 
 def triggering_plc_exists(station: Station) -> Iterator[Complaint]:
     """`trigger.kind: plc` goes with a PLC that can be asked."""
-    if isinstance(station.trigger, PlcTrigger) and not isinstance(station.plc, ModbusPlc):
-        what = "there is no PLC that could trigger; use `plc.kind: modbus`, or a timer"
+    if isinstance(station.trigger, PlcTrigger) and not isinstance(station.plc, FieldbusPlc):
+        what = "there is no PLC that could trigger; name one under `plc`, or use a timer"
         yield Complaint("trigger.kind", what)
 
 
@@ -219,6 +242,10 @@ RULES: tuple[tuple[type[Any], CrossRule], ...] = (
     (ReplayCamera, erasing_has_its_label),
     (ModbusPlc, free_port_has_simulator),
     (ModbusPlc, heartbeat_outlives_a_request),
+    (S7Plc, data_block_is_addressed_by_words),
+    (S7Plc, heartbeat_outlives_a_request),
+    (EtherNetIpPlc, tags_can_have_these_names),
+    (EtherNetIpPlc, heartbeat_outlives_a_request),
     (Station, budget_fits_deadline),
     (Station, margin_leaves_the_judge_its_time),
     (Station, slots_last_until_the_deadline),
@@ -235,6 +262,8 @@ RULES: tuple[tuple[type[Any], CrossRule], ...] = (
     (Line, linerules.stations_know_their_model),
     (Line, linerules.waiting_fits_the_budget),
     (Line, linerules.stations_share_no_registers),
+    (Line, linerules.stations_share_no_data_block),
+    (Line, linerules.stations_share_no_tags),
     (Line, linerules.frames_fit_memory),
     (MqttTls, forwardrules.certificate_has_its_key),
     (MqttForward, forwardrules.mqtt_password_is_given_once),

@@ -23,7 +23,13 @@ def line_shape() -> Group:
 def group_of(cls: type[Any]) -> Group:
     """Answer the shape of one dataclass of the schema."""
     hints = typing.get_type_hints(cls)
-    return Group(cls, tuple(_key(one, hints[one.name]) for one in dataclasses.fields(cls)))
+    inherited = {one.name for base in cls.__bases__ if base is not object for one in _fields(base)}
+    own_first = sorted(_fields(cls), key=lambda one: one.name in inherited)
+    return Group(cls, tuple(_key(one, hints[one.name]) for one in own_first))
+
+
+def _fields(cls: type[Any]) -> "tuple[dataclasses.Field[Any], ...]":
+    return dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ()
 
 
 def _key(one: "dataclasses.Field[Any]", annotation: Any) -> Key:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 
 from inspectd.config.complaint import Complaint, repeated_names
-from inspectd.config.schema import Line, ModbusPlc, Station
+from inspectd.config.schema import EtherNetIpPlc, Line, ModbusPlc, S7Plc, Station
 from inspectd.config.shapes import plain
 
 __all__ = [
@@ -15,12 +15,16 @@ __all__ = [
     "model_names_are_unique",
     "station_names_are_unique",
     "stations_know_their_model",
+    "stations_share_no_data_block",
     "stations_share_no_registers",
+    "stations_share_no_tags",
     "waiting_fits_the_budget",
 ]
 
 BLOCK_REGISTERS = 64
 """Holding registers that one station occupies from its `base_register`."""
+BLOCK_BYTES = 2 * BLOCK_REGISTERS
+"""Bytes of a data block that one station occupies from its `start_byte`."""
 MEGABYTE = 1024 * 1024
 """Bytes; the unit of `memory_max_mb`."""
 
@@ -75,6 +79,38 @@ def stations_share_no_registers(line: Line) -> Iterator[Complaint]:
                 )
                 yield Complaint(f"stations[{index}].plc.base_register", what)
         blocks.append((plc.base_register, station.name))
+
+
+def stations_share_no_data_block(line: Line) -> Iterator[Complaint]:
+    """Stations with the same S7 `host` and `db` lie at least 128 bytes apart."""
+    taken: dict[tuple[str, int, int], list[tuple[int, str]]] = {}
+    for index, station in enumerate(line.stations):
+        plc = station.plc
+        if not isinstance(plc, S7Plc):
+            continue
+        blocks = taken.setdefault((plc.host.lower(), plc.port, plc.db), [])
+        for start, name in blocks:
+            if abs(start - plc.start_byte) < BLOCK_BYTES:
+                what = (
+                    f"overlaps the bytes of station {name} (from byte {start}) in the same data "
+                    f"block; keep {BLOCK_BYTES} bytes between their start_byte, or use another db"
+                )
+                yield Complaint(f"stations[{index}].plc.start_byte", what)
+        blocks.append((plc.start_byte, station.name))
+
+
+def stations_share_no_tags(line: Line) -> Iterator[Complaint]:
+    """Stations with the same EtherNet/IP `host` and `slot` differ in `tag_prefix`."""
+    taken: dict[tuple[str, int, int, str], str] = {}
+    for index, station in enumerate(line.stations):
+        plc = station.plc
+        if not isinstance(plc, EtherNetIpPlc):
+            continue
+        place = (plc.host.lower(), plc.port, plc.slot, plc.tag_prefix.lower())
+        if place in taken:
+            what = f"the tags of station {taken[place]} in the same controller; choose another"
+            yield Complaint(f"stations[{index}].plc.tag_prefix", what)
+        taken[place] = station.name
 
 
 def frames_fit_memory(line: Line) -> Iterator[Complaint]:

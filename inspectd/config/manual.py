@@ -78,7 +78,19 @@ def words_of_keys() -> dict[tuple[str, str], str]:
             text = _docstring(second)
             if isinstance(first, ast.AnnAssign) and isinstance(first.target, ast.Name) and text:
                 words[cls.name, first.target.id] = text
-    return words
+    return words | _inherited(words)
+
+
+def _inherited(words: dict[tuple[str, str], str]) -> dict[tuple[str, str], str]:
+    """Answer the words of keys that a class has from another one of the schema."""
+    return {
+        (cls.__name__, name): text
+        for cls in vars(schema).values()
+        if isinstance(cls, type)
+        for base in cls.__mro__[1:]
+        for (owner, name), text in words.items()
+        if owner == base.__name__
+    }
 
 
 def schema_modules() -> list[ModuleType]:

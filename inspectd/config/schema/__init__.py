@@ -16,6 +16,7 @@ from inspectd.config.schema.camera import (
     Trigger,
 )
 from inspectd.config.schema.engine import Engine, Model, PaddleEngine, ScriptedEngine, Template
+from inspectd.config.schema.fieldbus import EtherNetIpPlc, S7Plc
 from inspectd.config.schema.forward import Forward, MqttForward, MqttTls, PostgresqlForward
 from inspectd.config.schema.gate import (
     Exposure,
@@ -40,6 +41,7 @@ __all__ = [
     "Degrade",
     "EachHasRule",
     "Engine",
+    "EtherNetIpPlc",
     "Exposure",
     "ForbidRule",
     "Forward",
@@ -61,6 +63,7 @@ __all__ = [
     "Region",
     "ReplayCamera",
     "Rule",
+    "S7Plc",
     "Saturation",
     "ScriptedEngine",
     "Sharpness",

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from inspectd.config.schema.fieldbus import EtherNetIpPlc, FieldbusPlc, S7Plc
 from inspectd.config.schema.key import key
 
 __all__ = ["AbsentPlc", "ModbusPlc", "Plc", "PlcSimulator"]
@@ -19,7 +20,7 @@ class PlcSimulator:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModbusPlc:
+class ModbusPlc(FieldbusPlc):
     """Verdicts by Modbus TCP: one atomic block, the sequence word last."""
 
     kind: Literal["modbus"] = key()
@@ -33,17 +34,6 @@ class ModbusPlc:
     """First holding register of the station's blocks (`inspectd plc-map` prints them)."""
     word_order: Literal["high_first", "low_first"] = key("high_first")
     """Order of the two words of 32-bit values; the map's test constant tells."""
-    timeout_ms: float = key(100.0, gt=0, le=1000)
-    """For one request. The sink stands still so long when the PLC is silent, and a process that
-    stands still for seconds is taken for dead."""
-    reconnect_ms: float = key(500.0, gt=0, le=60000)
-    """Between attempts to connect."""
-    heartbeat_ms: float = key(200.0, gt=0, le=10000)
-    """Period of the heartbeat counter; the PLC's watchdog should be 3 to 5 times as long."""
-    write_margin_ms: float = key(10.0, ge=0, le=1000)
-    """A verdict is decided this long before the deadline, so that it is there in time."""
-    ack_timeout_ms: float = key(500.0, gt=0, le=60000)
-    """Wait so long for the PLC to acknowledge a verdict, then set the overrun flag and go on."""
     simulator: PlcSimulator | None = key(None)
     """For trials: play the PLC as well."""
 
@@ -55,4 +45,4 @@ class AbsentPlc:
     kind: Literal["none"] = key()
 
 
-Plc: TypeAlias = ModbusPlc | AbsentPlc
+Plc: TypeAlias = ModbusPlc | S7Plc | EtherNetIpPlc | AbsentPlc

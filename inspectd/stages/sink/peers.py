@@ -1,14 +1,32 @@
 """Which peer a station's PLC is: the one place where the kind of fieldbus is chosen.
 
-The edge modules of optional fieldbuses are imported here, when a station needs them.
+The edge modules are imported here when a station needs them: their libraries are optional.
 """
 
-from inspectd.config.schema import AbsentPlc, ModbusPlc
+import importlib.util
+from typing import NamedTuple
+
+from inspectd.config.schema import AbsentPlc, EtherNetIpPlc, Line, ModbusPlc, S7Plc
 from inspectd.config.schema import Plc as PlcKeys
 from inspectd.stages.sink.absent import NoPlc
 from inspectd.stages.sink.port import Plc
 
-__all__ = ["peer_of"]
+__all__ = ["check", "peer_of"]
+
+
+class _Extra(NamedTuple):
+    """An optional dependency."""
+
+    module: str
+    distribution: str
+    name: str
+    """Of the extra in `pyproject.toml`."""
+
+
+_EXTRAS: dict[type, _Extra] = {
+    S7Plc: _Extra("snap7.s7protocol", "python-snap7 3.3", "s7"),
+    EtherNetIpPlc: _Extra("pylogix", "pylogix", "ethernet-ip"),
+}
 
 
 def peer_of(plc: PlcKeys, port: int | None = None) -> Plc:
@@ -20,7 +38,32 @@ def peer_of(plc: PlcKeys, port: int | None = None) -> Plc:
     """
     if isinstance(plc, AbsentPlc):
         return NoPlc()
+    if isinstance(plc, S7Plc):
+        return _s7(plc)
+    if isinstance(plc, EtherNetIpPlc):
+        return _ethernet_ip(plc)
     return _modbus(plc, plc.port if port is None else port)
+
+
+def check(line: Line) -> list[tuple[str, str]]:
+    """Complain about stations whose fieldbus is not installed: key and sentence."""
+    complaints = []
+    for index, station in enumerate(line.stations):
+        extra = _EXTRAS.get(type(station.plc))
+        if extra is not None and not _is_installed(extra.module):
+            what = (
+                f"this fieldbus needs {extra.distribution}, which is not installed; "
+                f"pip install 'inspectd[{extra.name}]'"
+            )
+            complaints.append((f"stations[{index}].plc.kind", what))
+    return complaints
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
 
 
 def _modbus(plc: ModbusPlc, port: int) -> Plc:
@@ -32,5 +75,31 @@ def _modbus(plc: ModbusPlc, port: int) -> Plc:
         device_id=plc.device_id,
         base_register=plc.base_register,
         word_order=plc.word_order,
+        timeout_ms=plc.timeout_ms,
+    )
+
+
+def _s7(plc: S7Plc) -> Plc:
+    from inspectd.stages.sink.s7 import S7Peer  # noqa: PLC0415 - optional
+
+    return S7Peer(
+        plc.host,
+        plc.port,
+        rack=plc.rack,
+        slot=plc.slot,
+        db=plc.db,
+        start_byte=plc.start_byte,
+        timeout_ms=plc.timeout_ms,
+    )
+
+
+def _ethernet_ip(plc: EtherNetIpPlc) -> Plc:
+    from inspectd.stages.sink.ethernet_ip import EthernetIpPeer  # noqa: PLC0415 - optional
+
+    return EthernetIpPeer(
+        plc.host,
+        plc.port,
+        slot=plc.slot,
+        tag_prefix=plc.tag_prefix,
         timeout_ms=plc.timeout_ms,
     )
