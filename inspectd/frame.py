@@ -37,6 +37,7 @@ class Role(IntEnum):
     RECORD = 6
     SUPERVISOR = 7
     FORWARD = 8
+    REJECT = 9
 
 
 class Kind(IntEnum):

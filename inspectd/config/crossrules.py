@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from inspectd.config import forwardrules, linerules
+from inspectd.config import enginerules, forwardrules, linerules, rejectrules
 from inspectd.config.complaint import Complaint, CrossRule, repeated_names
 from inspectd.config.schema import (
     CountRule,
@@ -30,18 +30,20 @@ from inspectd.config.schema import (
     ReplayCamera,
     S7Plc,
     Station,
+    Tensorrt,
+    Tiles,
     TimerTrigger,
 )
-from inspectd.config.shapes import plain
 from inspectd.config.schema.fieldbus import FieldbusPlc
+from inspectd.config.shapes import plain
 
 __all__ = ["RULES"]
 
 _PART_ID = "{part_id}"
-
 _TAG_PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*")
 _TAG_PREFIX_MAX = 20
 """With `_` and the longest name of a group it stays below Logix' 40 characters."""
+
 
 # ---------------------------------------------------------------- one group
 
@@ -51,6 +53,13 @@ def exposure_limits_are_ordered(exposure: Exposure) -> Iterator[Complaint]:
     if exposure.min_mean > exposure.max_mean:
         what = f"above max_mean ({plain(exposure.max_mean)}): no picture would be fit; lower it"
         yield Complaint("min_mean", what)
+
+
+def tiles_step_forward(tiles: Tiles) -> Iterator[Complaint]:
+    """`overlap_px` is at most half of `size_px`: more only looks at everything many times."""
+    if tiles.overlap_px > tiles.size_px // 2:
+        what = f"more than half of size_px ({tiles.size_px}); lower it, or take larger tiles"
+        yield Complaint("overlap_px", what)
 
 
 def counts_are_ordered(rule: CountRule) -> Iterator[Complaint]:
@@ -69,12 +78,6 @@ def pair_has_two_classes(rule: EachHasRule) -> Iterator[Complaint]:
     """`needs` is another class than `label`: an object always has itself."""
     if rule.label == rule.needs:
         yield Complaint("needs", "the same class as `label`: it always has itself; name another")
-
-
-def gpu_has_no_openvino(engine: PaddleEngine) -> Iterator[Complaint]:
-    """`backend: openvino` goes with `device: cpu`."""
-    if engine.device == "gpu" and engine.backend == "openvino":
-        yield Complaint("backend", "openvino runs on the CPU only; take it out, or use device: cpu")
 
 
 def erasing_has_its_label(camera: ReplayCamera) -> Iterator[Complaint]:
@@ -238,7 +241,12 @@ RULES: tuple[tuple[type[Any], CrossRule], ...] = (
     (CountRule, counts_are_ordered),
     (CountRule, count_limits_something),
     (EachHasRule, pair_has_two_classes),
-    (PaddleEngine, gpu_has_no_openvino),
+    (PaddleEngine, enginerules.backend_fits_the_device),
+    (PaddleEngine, enginerules.precision_fits_device_and_backend),
+    (PaddleEngine, enginerules.gpu_settings_have_a_gpu),
+    (PaddleEngine, enginerules.tensorrt_settings_have_tensorrt),
+    (PaddleEngine, enginerules.convert_works_on_the_first_card),
+    (Tensorrt, enginerules.cache_has_something_to_keep),
     (ReplayCamera, erasing_has_its_label),
     (ModbusPlc, free_port_has_simulator),
     (ModbusPlc, heartbeat_outlives_a_request),
@@ -251,12 +259,14 @@ RULES: tuple[tuple[type[Any], CrossRule], ...] = (
     (Station, slots_last_until_the_deadline),
     (Station, rule_names_are_unique),
     (Station, regions_lie_in_the_frame),
+    (Tiles, tiles_step_forward),
     (Station, millimetres_have_a_scale),
     (Station, template_pattern_is_known),
     (Station, triggering_plc_exists),
     (Station, trigger_is_polled_in_time),
     (Station, timer_keeps_the_cycle),
     (Station, simulator_keeps_the_cycle),
+    *rejectrules.RULES,
     (Line, linerules.model_names_are_unique),
     (Line, linerules.station_names_are_unique),
     (Line, linerules.stations_know_their_model),
@@ -311,3 +321,5 @@ def _regions(station: Station) -> Iterator[tuple[str, Region]]:
     for index, rule in enumerate(station.rules):
         if rule.region is not None:
             yield f"rules[{index}].region", rule.region
+    for index, region in enumerate(station.tiles.skip if station.tiles else ()):
+        yield f"tiles.skip[{index}]", region

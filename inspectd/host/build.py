@@ -11,6 +11,7 @@ from inspectd.config.schema import Camera, Line, ScriptedEngine, Station
 from inspectd.errors import ArenaFault
 from inspectd.frame import Role
 from inspectd.model.directory import read
+from inspectd.model.tiles import Tiling
 from inspectd.ports import Context, Step
 
 __all__ = ["STEPS", "build_step", "geometries", "model_digests"]
@@ -83,7 +84,10 @@ def _geometry(line: Line, station: Station) -> Geometry:
     spec = read(model.path)
     channels, height, width = spec.tensor_shape
     raw_bytes = max(spec.raw_bytes_max, _SCRIPTED_RAW_BYTES)
-    return Geometry(station.slots, frame_shape, (channels, height, width), math.ceil(raw_bytes))
+    tiling = Tiling.at(station)
+    pieces = 1 if tiling is None else len(tiling)
+    tensor_shape = (pieces * channels, height, width)
+    return Geometry(station.slots, frame_shape, tensor_shape, pieces * math.ceil(raw_bytes))
 
 
 def _frame_shape(camera: Camera) -> tuple[int, ...]:

@@ -14,9 +14,12 @@ import numpy.typing as npt
 from inspectd.errors import ModelFault
 from inspectd.frame import Detection
 from inspectd.model.geometry import Geometry
+from inspectd.model.layout import unstack
+from inspectd.model.seams import merge
 from inspectd.model.spec import ModelSpec, Nms
+from inspectd.model.tiles import Tiling
 
-__all__ = ["decode", "suppress"]
+__all__ = ["decode", "decode_tiles", "suppress"]
 
 _Floats = npt.NDArray[np.float32]
 _Index = npt.NDArray[np.intp]
@@ -53,6 +56,27 @@ def decode(
             classes.tolist(), scores.tolist(), boxes.tolist(), strict=True
         )
     ]
+
+
+def decode_tiles(
+    spec: ModelSpec, raw: Mapping[str, npt.NDArray[Any]], tiling: Tiling
+) -> list[Detection]:
+    """Answer what the model found in a frame that was cut, best score first; see `decode`.
+
+    Args:
+        spec: The model.
+        raw: Outputs of all pieces, as `inspectd.model.layout.stack` lays them together.
+        tiling: How the frame was cut.
+    """
+    found = []
+    for piece, outputs in zip(tiling.pieces, unstack(spec.layout, raw), strict=True):
+        inside = decode(spec, outputs, piece.x2 - piece.x1, piece.y2 - piece.y1)
+        found.append([_moved(one, piece.x1, piece.y1) for one in inside])
+    return merge(tiling, found, is_agnostic=spec.nms.class_agnostic)
+
+
+def _moved(one: Detection, x: int, y: int) -> Detection:
+    return Detection(one.label, one.score, one.x1 + x, one.y1 + y, one.x2 + x, one.y2 + y)
 
 
 def _check(spec: ModelSpec, raw: Mapping[str, npt.NDArray[Any]]) -> None:

@@ -18,6 +18,7 @@ from inspectd.model import directory
 from inspectd.model.geometry import Geometry
 from inspectd.model.spec import ModelSpec
 from inspectd.model.template import Templates
+from inspectd.model.tiles import Tiling
 
 __all__ = ["check"]
 
@@ -60,12 +61,27 @@ def _check_engine(line: Line, key: str, spec: ModelSpec) -> Iterator[tuple[str, 
 def _check_station(where: str, station: Station, spec: ModelSpec) -> Iterator[tuple[str, str]]:
     yield from _check_labels(where, station.rules, spec)
     yield from _check_scores(where, station.rules, spec)
+    yield from _check_size(where, station, spec)
+    yield from _check_template(where, station, spec)
+
+
+def _check_size(where: str, station: Station, spec: ModelSpec) -> Iterator[tuple[str, str]]:
+    """Frames, or the tiles they are cut into, must fit the model."""
     camera = station.camera
     try:
-        Geometry.of(spec, camera.height_px, camera.width_px)
+        if station.tiles is None:
+            Geometry.of(spec, camera.height_px, camera.width_px)
+            return
     except FrameFault as fault:
         yield f"{where}.camera", str(fault)
-    yield from _check_template(where, station, spec)
+        return
+    try:
+        tiling = Tiling.of(station.tiles, camera.width_px, camera.height_px)
+        Geometry.of(spec, *tiling.tile_size)
+        if tiling.has_overview:
+            Geometry.of(spec, camera.height_px, camera.width_px)
+    except FrameFault as fault:
+        yield f"{where}.tiles", str(fault)
 
 
 def _check_labels(

@@ -2,10 +2,12 @@
 
 In shared memory and at the judge, the outputs of one frame have names of ours, whatever the
 exporter called them: layout `scores` gives `boxes` float32 (A, 4) and `scores` float32 (C, A);
-layout `found` gives `found` float32 (N, 6), rows of class, score, x1, y1, x2, y2.
+layout `found` gives `found` float32 (N, 6), rows of class, score, x1, y1, x2, y2. A frame that was
+cut into T tiles has `boxes` (T, A, 4) and `scores` (T, C, A); `found` of all its tiles and `rows`
+int64 (T,), how many of them each tile has.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,7 @@ import numpy.typing as npt
 from inspectd.errors import ModelFault
 from inspectd.model.spec import Layout
 
-__all__ = ["FOUND_ROWS_MAX", "layout_of", "raw_bytes_max", "split"]
+__all__ = ["FOUND_ROWS_MAX", "layout_of", "raw_bytes_max", "split", "stack", "unstack"]
 
 FOUND_ROWS_MAX = 2000
 """Most rows of one frame with NMS in the graph: exports keep 100 to 300 (`keep_top_k`)."""
@@ -62,6 +64,23 @@ def split(layout: Layout, outputs: Sequence[_Array], batch: int) -> list[dict[st
         ValueError: The outputs are not those of `batch` frames: nothing may be judged by them.
     """
     return _split_found(outputs, batch) if layout == "found" else _split_scores(outputs, batch)
+
+
+def stack(layout: Layout, pieces: Sequence[Mapping[str, _Array]]) -> dict[str, _Array]:
+    """Lay the outputs of a frame's tiles together, in their order."""
+    if layout == "found":
+        rows = np.array([len(piece["found"]) for piece in pieces], np.int64)
+        return {"found": np.concatenate([piece["found"] for piece in pieces]), "rows": rows}
+    return {name: np.stack([piece[name] for piece in pieces]) for name in ("boxes", "scores")}
+
+
+def unstack(layout: Layout, raw: Mapping[str, _Array]) -> list[dict[str, _Array]]:
+    """Take them apart again; views."""
+    if layout == "found":
+        parts = np.split(raw["found"], np.cumsum(raw["rows"])[:-1])
+        return [{"found": part} for part in parts]
+    pairs = zip(raw["boxes"], raw["scores"], strict=True)
+    return [{"boxes": boxes, "scores": scores} for boxes, scores in pairs]
 
 
 def _pair(outputs: Sequence[_Array]) -> tuple[_Array, _Array]:

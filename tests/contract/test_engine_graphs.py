@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from inspectd.model import boxes, directory
+from inspectd.model.geometry import Geometry
 from inspectd.model.layout import split
 from inspectd.model.prepare import Preparer
 from inspectd.model.spec import ModelSpec
@@ -121,7 +122,7 @@ def prepared(spec: ModelSpec) -> tuple[Batch, dict[str, Batch]]:
     batch = np.empty((len(pictures), *spec.tensor_shape), np.float32)
     for at, picture in enumerate(pictures):
         preparer.prepare(picture, "", batch[at])
-    side = preparer.geometry.side_inputs()
+    side = Geometry.of(spec, *pictures[0].shape[:2]).side_inputs()
     return batch, {name: np.stack([values] * len(batch)) for name, values in side.items()}
 
 

@@ -15,7 +15,15 @@ from inspectd.config.schema.camera import (
     TimerTrigger,
     Trigger,
 )
-from inspectd.config.schema.engine import Engine, Model, PaddleEngine, ScriptedEngine, Template
+from inspectd.config.schema.engine import (
+    Engine,
+    Gpu,
+    Model,
+    PaddleEngine,
+    ScriptedEngine,
+    Template,
+    Tensorrt,
+)
 from inspectd.config.schema.fieldbus import EtherNetIpPlc, S7Plc
 from inspectd.config.schema.forward import Forward, MqttForward, MqttTls, PostgresqlForward
 from inspectd.config.schema.gate import (
@@ -29,17 +37,35 @@ from inspectd.config.schema.gate import (
 )
 from inspectd.config.schema.key import Region, key
 from inspectd.config.schema.line import Budget, Line, Station
+from inspectd.config.schema.opcua import OpcuaPlc, OpcuaSecurity, OpcuaServerPlc, OpcuaUser
 from inspectd.config.schema.plc import AbsentPlc, ModbusPlc, Plc, PlcSimulator
 from inspectd.config.schema.record import Record
+from inspectd.config.schema.reject import (
+    ClockEncoder,
+    Encoder,
+    GpioEncoder,
+    GpioIo,
+    Io,
+    ModbusEncoder,
+    ModbusIo,
+    OutputReject,
+    PlcReject,
+    Reject,
+    RejectConfirm,
+    RejectEye,
+)
 from inspectd.config.schema.rules import CountRule, EachHasRule, ForbidRule, Rule
+from inspectd.config.schema.tiles import Tiles
 
 __all__ = [
     "AbsentPlc",
     "Budget",
     "Camera",
+    "ClockEncoder",
     "CountRule",
     "Degrade",
     "EachHasRule",
+    "Encoder",
     "Engine",
     "EtherNetIpPlc",
     "Exposure",
@@ -48,19 +74,34 @@ __all__ = [
     "Frozen",
     "Gate",
     "Glare",
+    "GpioEncoder",
+    "GpioIo",
+    "Gpu",
+    "Io",
     "Line",
+    "ModbusEncoder",
+    "ModbusIo",
     "ModbusPlc",
     "Model",
     "MqttForward",
     "MqttTls",
+    "OpcuaPlc",
+    "OpcuaSecurity",
+    "OpcuaServerPlc",
+    "OpcuaUser",
+    "OutputReject",
     "PaddleEngine",
     "Plc",
+    "PlcReject",
     "PlcSimulator",
     "PlcTrigger",
     "PostgresqlForward",
     "Presence",
     "Record",
     "Region",
+    "Reject",
+    "RejectConfirm",
+    "RejectEye",
     "ReplayCamera",
     "Rule",
     "S7Plc",
@@ -69,6 +110,8 @@ __all__ = [
     "Sharpness",
     "Station",
     "Template",
+    "Tensorrt",
+    "Tiles",
     "TimerTrigger",
     "Trigger",
     "key",

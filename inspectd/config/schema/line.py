@@ -9,7 +9,9 @@ from inspectd.config.schema.gate import Gate
 from inspectd.config.schema.key import key
 from inspectd.config.schema.plc import Plc
 from inspectd.config.schema.record import Record
+from inspectd.config.schema.reject import PlcReject, Reject
 from inspectd.config.schema.rules import Rule
+from inspectd.config.schema.tiles import Tiles
 
 __all__ = ["Budget", "Line", "Station"]
 
@@ -54,10 +56,14 @@ class Station:
     """Name of an entry of `models`."""
     template: Template | None = key(None)
     """Golden pictures, for models that want them."""
+    tiles: Tiles | None = key(None)
+    """Cut large frames into pieces; the model's own size when not given."""
     rules: tuple[Rule, ...] = key(nonempty=True)
     """When is the part good? All must hold."""
     plc: Plc = key()
     """Who is told?"""
+    reject: Reject = key(PlcReject(kind="plc"))
+    """Who moves the ejector?"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,6 +18,7 @@ from inspectd.errors import FrameFault
 from inspectd.frame import NO_SLOT, Kind, Measure, Reason, Role, Stamp, Ticket, Verdict
 from inspectd.model import directory
 from inspectd.model.prepare import Preparer
+from inspectd.model.tiles import Tiling
 from inspectd.ports import Arena, Context, Counter, Out, Pixels, Step, Tensor
 from inspectd.stages.gate.inspection import Inspection, first_broken
 from inspectd.stages.gate.picture import read_reference
@@ -192,7 +193,7 @@ def _preparer(line: Line, station: int, shape: tuple[int, ...]) -> Preparer | No
     path = next(model.path for model in line.models if model.name == ours.model)
     if isinstance(line.engine, ScriptedEngine) and not Path(path).exists():
         return None
-    return Preparer(directory.read(path), shape, ours.template)
+    return Preparer(directory.read(path), shape, ours.template, Tiling.at(ours))
 
 
 def _measures(taken: Sequence[Measure]) -> dict[str, object]:

@@ -37,6 +37,8 @@ class Waiting(NamedTuple):
     queued_ns: int
     reserve_ns: int = 0
     """What the stages behind the engine need of the time before the deadline."""
+    pictures: int = 1
+    """That go through the model for it: its tiles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,7 @@ class Planner:
 
     def __len__(self) -> int:
         """How many frames wait."""
-        return sum(len(lane) for lane in self._lanes.values())
+        return sum(len(queue) for lane in self._lanes.values() for queue in lane.queues.values())
 
     def add(self, waiting: Waiting) -> None:
         """Take a frame in."""
@@ -71,7 +73,7 @@ class Planner:
         self._is_changed = True
 
     def learn(self, model: str, batch: int, took_ns: int) -> None:
-        """Note how long a run of `batch` frames took."""
+        """Note how long a run of `batch` pictures took."""
         self._lanes[model].learn(batch, took_ns)
         self._is_changed = True
 
@@ -106,7 +108,7 @@ class Planner:
             leader = self._first(leader, heads, now_ns)
         lane = self._lanes[leader.model]
         batch = lane.fill(leader.ticket.station)
-        self._credit.used(batch, lane.takes_ns(len(batch)))
+        self._credit.used(batch, lane.takes_ns(sum(one.pictures for one in batch)))
         return batch
 
     def _first(self, urgent: Waiting, heads: Sequence[Waiting], now_ns: int) -> Waiting:
@@ -137,9 +139,6 @@ class _Lane:
         self.queues: dict[int, list[Waiting]] = {}
         """No queue in it is empty."""
 
-    def __len__(self) -> int:
-        return sum(len(queue) for queue in self.queues.values())
-
     def add(self, one: Waiting) -> None:
         queue = self.queues.setdefault(one.ticket.station, [])
         if not queue or _urgency(queue[-1]) <= _urgency(one):
@@ -158,9 +157,11 @@ class _Lane:
 
     def closes_ns(self) -> int:
         """When the batch is run; 0: at once, for it is full or waits for nobody."""
-        if not self._wait_ns or len(self) >= self._batch_max:
+        if not self._wait_ns:
             return 0
         frames = list(chain.from_iterable(self.queues.values()))
+        if sum(one.pictures for one in frames) >= self._batch_max:
+            return 0
         closes_ns = min(one.queued_ns for one in frames) + self._wait_ns
         leader = min(frames, key=_urgency)
         if not leader.ticket.deadline_ns:
@@ -178,9 +179,13 @@ class _Lane:
                 self._keep(station, queue[late:])
 
     def fill(self, first: int) -> tuple[Waiting, ...]:
-        """Take the most urgent frame of each station in turn, until the batch is full."""
+        """Take the most urgent frame of each station in turn, until the batch is full.
+
+        A frame of more pictures than a batch holds goes alone.
+        """
         turns = sorted(self.queues, key=lambda at: (at != first, _urgency(self.queues[at][0])))
-        share = _shares([len(self.queues[at]) for at in turns], self._batch_max)
+        sizes = [[one.pictures for one in self.queues[at]] for at in turns]
+        share = _shares(sizes, self._batch_max)
         batch: list[Waiting] = []
         for station, count in zip(turns, share, strict=True):
             batch += self.queues[station][:count]
@@ -217,9 +222,10 @@ class _Credit:
 
     def used(self, batch: Sequence[Waiting], took_ns: float) -> None:
         """Charge a run to the stations in it."""
+        each_ns = took_ns / sum(one.pictures for one in batch)
         for one in batch:
             station = one.ticket.station
-            self._had_ns[station] = self.of(station) + took_ns / len(batch)
+            self._had_ns[station] = self.of(station) + each_ns * one.pictures
 
 
 def _urgency(one: Waiting) -> tuple[float, int, int]:
@@ -227,13 +233,19 @@ def _urgency(one: Waiting) -> tuple[float, int, int]:
     return (one.ticket.deadline_ns or _NEVER, one.queued_ns, one.ticket.station)
 
 
-def _shares(counts: Sequence[int], most: int) -> list[int]:
-    """How many each gets when they are served in turn, one at a time, until `most` are out."""
-    shares = [0] * len(counts)
-    left = min(most, sum(counts))
-    while left:
-        for at, count in enumerate(counts):
-            if left and shares[at] < count:
+def _shares(sizes: Sequence[Sequence[int]], most: int) -> list[int]:
+    """How many each may take, in turn, one at a time, while the batch has room for the next.
+
+    Args:
+        sizes: Pictures of each frame, queue by queue.
+        most: Pictures of a batch; the very first frame goes whatever its size.
+    """
+    shares = [0] * len(sizes)
+    left, before = most, None
+    while shares != before:
+        before = list(shares)
+        for at, queue in enumerate(sizes):
+            if shares[at] < len(queue) and (queue[shares[at]] <= left or left == most):
+                left -= queue[shares[at]]
                 shares[at] += 1
-                left -= 1
     return shares

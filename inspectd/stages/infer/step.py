@@ -6,6 +6,7 @@ in the inbox and in the planner, and make up the next batch.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 
@@ -14,12 +15,13 @@ from inspectd.errors import EngineFault, ModelFault
 from inspectd.frame import NO_SLOT, Kind, Reason, Role, Stamp, Ticket, Verdict
 from inspectd.model import directory
 from inspectd.model.geometry import Geometry
-from inspectd.model.layout import split
+from inspectd.model.layout import split, stack
 from inspectd.model.spec import Layout, ModelSpec
-from inspectd.ports import Context, Counter, Out, Step
+from inspectd.model.tiles import Tile, Tiling
+from inspectd.ports import Context, Counter, Out, Step, Tensor
 from inspectd.stages.infer.batch import Planner, Waiting
 from inspectd.stages.infer.detail import with_engine, with_error
-from inspectd.stages.infer.engine import Batch, Engine
+from inspectd.stages.infer.engine import Array, Batch, Engine
 from inspectd.stages.infer.loading import load
 from inspectd.stages.infer.scripted import Scripted
 
@@ -49,7 +51,11 @@ class Source:
     model: str
     """As the station file names it."""
     side: Mapping[str, Batch]
-    """Further inputs of one frame, by name, float32 (2,)."""
+    """Further inputs of one frame, by name, float32 (pictures, 2)."""
+    pictures: int = 1
+    """That go through the model for one frame."""
+    is_tiled: bool = False
+    """Whether they are tiles, whose outputs are laid together."""
     reserve_ns: int
     """What judge and sink may take of a part's time."""
 
@@ -128,16 +134,25 @@ def _source(line: Line, at: int) -> Source:
     station = line.stations[at]
     model = next(model for model in line.models if model.name == station.model)
     side: Mapping[str, Batch] = {}
+    tiling = Tiling.at(station)
+    whole = Tile(0, 0, station.camera.width_px, station.camera.height_px)
+    pieces = (whole,) if tiling is None else tiling.pieces
     try:
         spec = directory.read(model.path)
     except ModelFault:
         if not isinstance(line.engine, ScriptedEngine):
             raise
     else:
-        camera = station.camera
-        side = Geometry.of(spec, camera.height_px, camera.width_px).side_inputs()
+        sides = [Geometry.of(spec, p.y2 - p.y1, p.x2 - p.x1).side_inputs() for p in pieces]
+        side = {name: np.stack([one[name] for one in sides]) for name in sides[0]}
     reserve_ms = station.budget.judge_ms + station.budget.sink_ms
-    return Source(model=model.name, side=side, reserve_ns=int(reserve_ms * _NS_PER_MS))
+    return Source(
+        model=model.name,
+        side=side,
+        pictures=len(pieces),
+        is_tiled=tiling is not None,
+        reserve_ns=int(reserve_ms * _NS_PER_MS),
+    )
 
 
 class InferStep:
@@ -177,7 +192,7 @@ class InferStep:
             self._context.count(Counter.STALE, 1)
             return ()
         source = self._sources[ticket.station]
-        self._planner.add(Waiting(source.model, ticket, now_ns, source.reserve_ns))
+        self._planner.add(Waiting(source.model, ticket, now_ns, source.reserve_ns, source.pictures))
         return ()
 
     def wake_at_ns(self) -> int | None:
@@ -214,13 +229,13 @@ class InferStep:
         model, tickets = waiting[0].model, [one.ticket for one in waiting]
         loaded = self._loaded[model]
         try:
-            outputs = loaded.engine.run(self._gathered(loaded, tickets), self._sides(tickets))
-            frames = split(loaded.layout, outputs, len(tickets))
+            frames = self._raw(loaded, tickets)
         except (EngineFault, ValueError) as error:
             return self._failed(waiting, str(error))
         self._failures = 0
         ended_ns = self._context.clock()
-        self._planner.learn(model, len(tickets), ended_ns - now_ns)
+        pictures = sum(one.pictures for one in waiting)
+        self._planner.learn(model, pictures, ended_ns - now_ns)
         self._context.count(Counter.BATCHES, 1)
         self._context.count(Counter.FRAMES, len(tickets))
         outs = []
@@ -229,24 +244,42 @@ class InferStep:
             arena = self._context.arenas[ticket.station]
             arena.write_raw(ticket.slot, raw)
             detail = with_engine(ticket.detail, loaded.name, loaded.digest)
-            done = ticket.inferred((one.queued_ns, now_ns, ended_ns), len(tickets), detail)
+            done = ticket.inferred((one.queued_ns, now_ns, ended_ns), pictures, detail)
             arena.hand_over(ticket.slot, ticket.generation, Role.INFER, Role.JUDGE)
             outs.append(Out(Role.JUDGE, Kind.RAW, done))
         return outs
 
-    def _gathered(self, loaded: Loaded, tickets: Sequence[Ticket]) -> Batch:
-        """Lay the tensors side by side; one alone is used where it lies."""
-        tensors = [self._context.arenas[one.station].tensor(one.slot) for one in tickets]
-        if len(tensors) == 1:
-            return tensors[0][np.newaxis]
-        batch = loaded.batches[len(tensors)]
-        for at, tensor in enumerate(tensors):
-            batch[at] = tensor
-        return batch
+    def _raw(self, loaded: Loaded, tickets: Sequence[Ticket]) -> list[dict[str, Array]]:
+        """Run the pictures of these frames, and answer the outputs of each frame.
 
-    def _sides(self, tickets: Sequence[Ticket]) -> dict[str, Batch]:
-        each = [self._sources[one.station].side for one in tickets]
-        return {name: np.stack([side[name] for side in each]) for name in each[0]}
+        More pictures than the largest batch go in several runs, one after the other.
+        """
+        sources = [self._sources[one.station] for one in tickets]
+        pictures = [
+            picture
+            for ticket, source in zip(tickets, sources, strict=True)
+            for picture in self._pictures(ticket, source)
+        ]
+        names = sources[0].side
+        sides = {name: np.concatenate([source.side[name] for source in sources]) for name in names}
+        raw: list[dict[str, Array]] = []
+        for at in range(0, len(pictures), len(loaded.batches)):
+            part = pictures[at : at + len(loaded.batches)]
+            side = {name: values[at : at + len(part)] for name, values in sides.items()}
+            outputs = loaded.engine.run(_gathered(loaded, part), side)
+            raw += split(loaded.layout, outputs, len(part))
+        of_picture = iter(raw)
+        return [
+            stack(loaded.layout, list(islice(of_picture, source.pictures)))
+            if source.is_tiled
+            else next(of_picture)
+            for source in sources
+        ]
+
+    def _pictures(self, ticket: Ticket, source: Source) -> Batch:
+        """The tensors of a frame, (pictures, channels, height, width), where they lie."""
+        tensor = self._context.arenas[ticket.station].tensor(ticket.slot)
+        return tensor.reshape(source.pictures, -1, *tensor.shape[1:])
 
     def _failed(self, waiting: Sequence[Waiting], error: str) -> list[Out]:
         """Every part of the batch is a fault; several failures in a row end the process."""
@@ -275,3 +308,14 @@ class InferStep:
             return Out(Role.SINK, Kind.VERDICT, ticket)
         arena.release(*place)
         return Out(Role.SINK, Kind.VERDICT, replace(ticket, slot=NO_SLOT))
+
+
+def _gathered(loaded: Loaded, pictures: Sequence[Tensor]) -> Batch:
+    """Lay pictures side by side; those that lie so already are used where they are."""
+    first = pictures[0]
+    if len(pictures) == 1:
+        return first[np.newaxis]
+    batch = loaded.batches[len(pictures)]
+    for at, picture in enumerate(pictures):
+        batch[at] = picture
+    return batch

@@ -27,6 +27,7 @@ from inspectd.frame import (
     Verdict,
 )
 from inspectd.model import boxes, directory
+from inspectd.model.tiles import Tiling
 from inspectd.ports import Arena, Context, Counter, Out, Step
 from inspectd.stages.judge.rules import Judgement, evaluate
 
@@ -170,6 +171,9 @@ def _decoder(line: Line, station: int) -> Decode:
     path = next(model.path for model in line.models if model.name == ours.model)
     spec = directory.read(path)
     frame_w, frame_h = ours.camera.width_px, ours.camera.height_px
+    tiling = Tiling.at(ours)
+    if tiling is not None:
+        return lambda raw: boxes.decode_tiles(spec, raw, tiling)
     return lambda raw: boxes.decode(spec, raw, frame_w, frame_h)
 
 

@@ -59,7 +59,7 @@ class Bench:
         )
         sources = {
             at: Source(
-                model="m", side={"scale_factor": np.full(2, at + 1, np.float32)}, reserve_ns=0
+                model="m", side={"scale_factor": np.full((1, 2), at + 1, np.float32)}, reserve_ns=0
             )
             for at in arenas
         }
