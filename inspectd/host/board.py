@@ -31,6 +31,8 @@ _TROUBLE_MAX_BYTES = (_ROW_WORDS - _TROUBLE) * 8
 _NEEDED = (Role.CAMERA, Role.GATE, Role.INFER, Role.JUDGE)
 """Whom a station needs for a verdict. The sink asks, so it moves; a record that is away must never
 stop verdicts."""
+_NEEDED_IF_THERE = (Role.REJECT,)
+"""Whom it needs as well, where it has one: without its ejector no part may be triggered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,9 +206,11 @@ class Board:
         return row is not None and row.state().is_ready(now_ns)
 
     def is_line_healthy(self, station: int, now_ns: int) -> bool:
-        """Whether camera, gate, infer and judge of a station are ready."""
+        """Whether camera, gate, infer, judge and, if it has one, ejector of a station are ready."""
+        there = tuple(role for role in _NEEDED_IF_THERE if (role, station) in self._rows)
         return all(
-            self.is_ready(role, -1 if role in LINE_WIDE else station, now_ns) for role in _NEEDED
+            self.is_ready(role, -1 if role in LINE_WIDE else station, now_ns)
+            for role in (*_NEEDED, *there)
         )
 
     def close(self) -> None:

@@ -4,6 +4,7 @@
       ^ |                |               |                                 ^ |
       | '----TRIGGER, VERDICT (nothing captured, unfit, engine down)-------' |
       '-------------------------------FIRE-----------------------------------'
+    sink --TRIGGER, VERDICT--> reject     (stations with `reject.kind: output` only)
 
 Every process has one inbox (PULL, bound); whoever has something to say connects a PUSH to it.
 """
@@ -12,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
-from inspectd.config.schema import Line
+from inspectd.config.schema import Line, OutputReject
 from inspectd.frame import Kind, Role
 
 __all__ = [
@@ -45,7 +46,16 @@ LINE_WIDE: tuple[Role, ...] = (Role.INFER, Role.RECORD)
 STAGES: tuple[Role, ...] = (Role.CAMERA, Role.GATE, Role.INFER, Role.JUDGE, Role.SINK)
 """The folders of `inspectd/stages`, in the journey's order (which is also the alphabet's)."""
 
-ON_DEMAND: Mapping[Role, Callable[[Line], Sequence[int]]] = MappingProxyType({})
+
+def _with_own_ejector(line: Line) -> Sequence[int]:
+    """Stations whose ejector inspectd drives itself."""
+    stations = enumerate(line.stations)
+    return [index for index, station in stations if isinstance(station.reject, OutputReject)]
+
+
+ON_DEMAND: Mapping[Role, Callable[[Line], Sequence[int]]] = MappingProxyType(
+    {Role.REJECT: _with_own_ejector}
+)
 """Roles that only some lines have: which stations (-1: the line) want one."""
 
 JOURNEY: tuple[Leg, ...] = (
@@ -59,6 +69,8 @@ JOURNEY: tuple[Leg, ...] = (
     Leg(Role.INFER, Kind.VERDICT, Role.SINK),
     Leg(Role.JUDGE, Kind.VERDICT, Role.SINK),
     Leg(Role.SINK, Kind.EVENT, Role.RECORD),
+    Leg(Role.SINK, Kind.TRIGGER, Role.REJECT),
+    Leg(Role.SINK, Kind.VERDICT, Role.REJECT),
 )
 
 

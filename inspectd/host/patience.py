@@ -44,5 +44,6 @@ PATIENCE: Mapping[Role, Patience] = MappingProxyType(
         Role.JUDGE: Patience(),
         Role.SINK: Patience(drain_s=5),
         Role.RECORD: Patience(kill_s=60, drain_s=30),  # waits for disks
+        Role.REJECT: Patience(drain_s=10),  # parts that are on the belt reach the ejector
     }
 )

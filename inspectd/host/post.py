@@ -1,7 +1,8 @@
 """Takes what a step wants sent to the right outbox, and decides what a full queue means.
 
 To the sink and the record: the message waits here, in order, without its slot. To anybody else: the
-part becomes FAULT (queue full) at once, and its slot is free again. Nothing here ever waits.
+part becomes FAULT (queue full) at once, and its slot is free again. To the ejector nothing is
+repeated: a part unknown there is rejected. Nothing here ever waits.
 """
 
 from collections import deque
@@ -24,6 +25,7 @@ RETRIES_PER_TURN = 64
 """A long wait is caught up in bites, so that no deadline waits for it."""
 _RECORD = (Role.RECORD, -1)
 _KEPT_FOR = frozenset({Role.SINK, Role.RECORD})
+_DROPPED_FOR = frozenset({Role.REJECT})
 
 
 def receivers(role: Role, station: int, crew: Iterable[Member]) -> tuple[Member, ...]:
@@ -112,6 +114,8 @@ class Post:
         ticket = self._without_slot(out)
         if out.to in _KEPT_FOR:
             self._keep(member, out.kind, ticket)
+            return
+        if out.to in _DROPPED_FOR:
             return
         verdict = ticket.decided(Verdict.FAULT, Reason.QUEUE_FULL, now_ns)
         if self._role is Role.SINK:

@@ -1,8 +1,10 @@
 """Starts the processes of a line, watches that they move, ends them in order.
 
-    start:  simulators, memory, then sink, record, infer, judge, gate; the camera when all are ready
+    start:  simulators, memory, then the ejectors, sink, record, infer, judge, gate; the camera when
+            all are ready
     watch:  who died, who is stuck? (`inspectd.host.crew` frees, tells and restarts)
-    stop:   camera, gate, infer, judge, sink, simulators, record: the journey, each with its bound
+    stop:   camera, gate, infer, judge, sink, ejectors, simulators, record: the journey, each with
+            its bound
 
 It never touches a part itself. When it is killed, the kernel kills its children with it.
 """
@@ -29,10 +31,10 @@ from inspectd.host.simulators import Simulator, start_simulators
 
 __all__ = ["Outcome", "Plan", "Supervisor", "new_run_id"]
 
-_FIRST = (Role.SINK, Role.RECORD, Role.INFER, Role.JUDGE, Role.GATE)
+_FIRST = (Role.REJECT, Role.SINK, Role.RECORD, Role.INFER, Role.JUDGE, Role.GATE)
 """Started together, in this order; the camera follows when all are ready, so that no part is
 triggered that nobody would judge."""
-_STOP_ORDER = (Role.CAMERA, Role.GATE, Role.INFER, Role.JUDGE, Role.SINK)
+_STOP_ORDER = (Role.CAMERA, Role.GATE, Role.INFER, Role.JUDGE, Role.SINK, Role.REJECT)
 """Then the simulators, then the record."""
 _TURN_S = 0.1
 _CLEAN_END_S = 2.0

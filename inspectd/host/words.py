@@ -36,6 +36,15 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         "verdict_stray": "A verdict came for a part that is not open; it changes nothing.",
         "verdict_not_acknowledged": "The PLC did not take a verdict in time: overrun.",
         "verdict_carried_out_late": "A verdict that was given up had been carried out.",
+        # the ejector
+        "ejector_reached": "The I/O module answers; the output is released, the belt is empty.",
+        "ejector_lost": "The I/O module does not answer (`error`); all on the belt is rejected.",
+        "ejector_parts_lost": "Where so many parts are is not known any more; they are rejected.",
+        "encoder_jumped": "The counter moved as no belt does; all on the belt is rejected.",
+        "trigger_place_unknown": "It is not known where a part was triggered; it is rejected.",
+        "part_not_let_pass": "A part that is OK was rejected all the same; `cause` says why.",
+        "part_unknown": "The eye in front of the ejector saw what nobody triggered: rejected.",
+        "reject_not_confirmed": "Rejected parts were not seen in the bin in time.",
         # the engine
         "model_loaded": "A model is loaded, proved and warm; device and backend as read back.",
         "engine_fell_back": "The self-test failed (`why`); the slower backend `plain` judges.",

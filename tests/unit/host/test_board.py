@@ -103,6 +103,20 @@ def test_a_station_needs_all_of_its_stages(board: Board, missing: Role) -> None:
     assert not board.is_line_healthy(0, _NOW)
 
 
+def test_a_station_with_an_ejector_of_its_own_needs_it() -> None:
+    """No part may be triggered that could not be rejected; other stations do not care."""
+    board = Board.create((*_crew(2), (Role.REJECT, 0)))
+    _ready(board, 0)
+    _ready(board, 1)
+    assert (board.is_line_healthy(0, _NOW), board.is_line_healthy(1, _NOW)) == (False, True)
+    board.row(Role.REJECT, 0).say(Status.READY)
+    board.row(Role.REJECT, 0).beat(_NOW)
+    assert board.is_line_healthy(0, _NOW)
+    board.row(Role.REJECT, 0).say(Status.TROUBLED, "the bin is full")
+    assert not board.is_line_healthy(0, _NOW)
+    board.close()
+
+
 def test_a_dead_record_does_not_stop_verdicts(board: Board) -> None:
     """Nor does another station's trouble."""
     _ready(board, 0)
