@@ -6,17 +6,16 @@ the wire (counted from 0) and as the six-digit reference of holding registers (f
 
 import csv
 import io
-from enum import Enum
+from enum import Enum, IntFlag
 from typing import NamedTuple
 
 from inspectd.frame import Reason, Verdict
+from inspectd.plc.codes import Command, CommandResult, CommandState, Flag, StatusBit, StopCause
 from inspectd.plc.registers import (
     BLOCK_REGISTERS,
     GROUPS,
-    Flag,
     Group,
     Register,
-    StatusBit,
     WordOrder,
 )
 
@@ -56,8 +55,16 @@ def as_markdown(place: Place) -> str:
         "Registers that are not listed are reserved and stay 0.",
         "### Bits of status (vision to PLC)",
         _table(("bit", "name"), [(_bit(flag), flag.name or "") for flag in StatusBit]),
+        "### Bits of stop_cause (vision to PLC)",
+        _table(("bit", "name"), [(_bit(flag), flag.name or "") for flag in StopCause]),
         "### Bits of plc_flags (PLC to vision)",
         _table(("bit", "name"), [(_bit(flag), flag.name or "") for flag in Flag]),
+        "### Commands",
+        _codes(Command),
+        "### States of a command (command_state)",
+        _codes(CommandState),
+        "### Results of a command (command_result)",
+        _codes(CommandResult),
         "### Verdicts",
         _codes(Verdict),
         "### Reasons",
@@ -120,7 +127,7 @@ def _row(place: Place, group: Group, register: Register) -> tuple[str, ...]:
     )
 
 
-def _bit(flag: StatusBit | Flag) -> str:
+def _bit(flag: IntFlag) -> str:
     return str(int(flag).bit_length() - 1)
 
 

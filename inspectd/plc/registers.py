@@ -3,9 +3,9 @@
 A station has `BLOCK_REGISTERS` holding registers from `base_register` on, in three groups. Each
 group is contiguous, has one writer, and is written (FC16) or read (FC3) as a whole:
 
-    offset  0..13   HEAD      vision writes   who is there, is it well, what has it counted
-    offset 16..20   VERDICT   vision writes   one verdict, the sequence word last
-    offset 32..39   PLC       the PLC writes  triggers, acknowledgement, its own sign of life
+    offset  0..21   HEAD      vision writes   who is there, is it well, its answer to a command
+    offset 32..37   VERDICT   vision writes   one verdict, the sequence word last
+    offset 48..58   PLC       the PLC writes  triggers, acknowledgement, sign of life, a command
 
 All other registers of the block are reserved and stay 0. 32-bit values lie at even offsets and take
 two registers in the word order of the station file; both sides keep `TEST_CONSTANT` in their part,
@@ -13,10 +13,10 @@ so that a wrong order or a wrong address is found before the first part. Pure: n
 """
 
 from collections.abc import Mapping, Sequence
-from enum import IntFlag
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from inspectd.frame import Reason, Verdict
+from inspectd.plc.codes import NO_COMMAND, NO_RECIPE, CommandState, Flag, StatusBit, StopCause
 
 __all__ = [
     "BLOCK_REGISTERS",
@@ -33,6 +33,7 @@ __all__ = [
     "PlcPart",
     "Register",
     "StatusBit",
+    "StopCause",
     "VerdictBlock",
     "WordOrder",
     "decode_head",
@@ -49,7 +50,7 @@ WordOrder: TypeAlias = Literal["high_first", "low_first"]
 
 BLOCK_REGISTERS = 64
 """Registers of one station, from its `base_register` on."""
-PROTOCOL_VERSION = 1
+PROTOCOL_VERSION = 2
 """Of this map and of the handshake; both sides say theirs."""
 TEST_CONSTANT = 0x1A2B3C4D
 """Four different bytes: any exchange of words or bytes shows."""
@@ -58,31 +59,6 @@ NO_SEQUENCE = 0
 
 _WORD = 0xFFFF
 _WORD_BITS = 16
-
-
-class StatusBit(IntFlag):
-    """Bits of the `status` register: vision to PLC."""
-
-    READY = 1 << 0
-    """Parts may be triggered. 0 while starting, stopping, or when any process does not move."""
-    BUSY = 1 << 1
-    """At least one part is waiting for its verdict."""
-    FAULT = 1 << 2
-    """Something the station needs does not work; the reason is in the log."""
-    OVERRUN = 1 << 3
-    """A verdict was written before the previous one was acknowledged; cleared by the next
-    acknowledgement."""
-    STOP_REQUEST = 1 << 4
-    """So many parts in a row came too late that the line should stop (`late_in_a_row`)."""
-
-
-class Flag(IntFlag):
-    """Bits of the `plc_flags` register: PLC to vision."""
-
-    TRIGGER_ENABLE = 1 << 0
-    """The PLC intends to trigger parts (shown and logged; triggers are taken in any case)."""
-    REJECT_ALL = 1 << 1
-    """The PLC rejects everything at the moment, for instance for a stale heartbeat."""
 
 
 class Register(NamedTuple):
@@ -127,33 +103,44 @@ HEAD = Group(
         Register("protocol_version", 2, 1, f"always {PROTOCOL_VERSION}"),
         Register("status", 3, 1, "bits, see below"),
         Register("heartbeat", 4, 1, "counts up while the line is well; wraps"),
-        Register("late_in_a_row", 5, 1, "parts decided by the clock since the last one in time"),
+        Register("stop_cause", 5, 1, "why STOP_REQUEST is set: bits, see below"),
         Register("recipe_digest", 6, 2, "first 32 bits of the digest of the station file"),
-        Register("missed", 8, 2, "triggers counted by the PLC that vision did not see; wraps"),
+        Register("missed", 8, 2, "triggers that vision did not see or could not take; wraps"),
         Register("late", 10, 2, "parts decided by the clock since the start; wraps"),
-        Register("start_counter", 12, 2, "the trigger counter when vision started"),
+        Register("untold", 12, 2, "parts whose verdict was given up untold since the start; wraps"),
+        Register("start_counter", 14, 2, "the trigger counter when vision started"),
+        Register("late_in_a_row", 16, 1, "parts that were LATE since the last one in time"),
+        Register("not_ok_in_a_row", 17, 1, "parts that were not OK since the last OK"),
+        Register("active_recipe", 18, 1, "number of the recipe by which parts are judged; 0: none"),
+        Register("command_result", 19, 1, "why a command failed, see below; 0: it did not"),
+        Register("command_state", 20, 1, "of the command with this echo, see below"),
+        Register("command_echo", 21, 1, "the command_sequence that vision took up last"),
     ),
 )
 VERDICT = Group(
     "verdict",
     "vision",
     (
-        Register("trigger_id", 16, 2, "the value the trigger counter had for this part"),
-        Register("verdict", 18, 1, "1 is OK; everything else rejects (0: none yet)"),
-        Register("reason", 19, 1, "why, see below"),
-        Register("sequence", 20, 1, "1..65535, changes with each verdict; 0: none yet"),
+        Register("trigger_id", 32, 2, "the value the trigger counter had for this part"),
+        Register("verdict", 34, 1, "1 is OK; everything else rejects (0: none yet)"),
+        Register("reason", 35, 1, "why, see below"),
+        Register("recipe", 36, 1, "number of the recipe by which it was judged; 0: none"),
+        Register("sequence", 37, 1, "1..65535, changes with each verdict; 0: none yet"),
     ),
 )
 PLC = Group(
     "plc",
     "PLC",
     (
-        Register("plc_test_constant", 32, 2, f"always 0x{TEST_CONSTANT:08X}, written by the PLC"),
-        Register("plc_protocol_version", 34, 1, f"always {PROTOCOL_VERSION}, written by the PLC"),
-        Register("plc_flags", 35, 1, "bits, see below"),
-        Register("plc_heartbeat", 36, 1, "counts up with the PLC's own period; wraps"),
-        Register("acknowledged", 37, 1, "the sequence of the verdict last taken over"),
-        Register("trigger_counter", 38, 2, "counts up by one for each part; wraps"),
+        Register("plc_test_constant", 48, 2, f"always 0x{TEST_CONSTANT:08X}, written by the PLC"),
+        Register("plc_protocol_version", 50, 1, f"always {PROTOCOL_VERSION}, written by the PLC"),
+        Register("plc_flags", 51, 1, "bits, see below"),
+        Register("plc_heartbeat", 52, 1, "counts up with the PLC's own period; wraps"),
+        Register("acknowledged", 53, 1, "the sequence of the verdict last taken over"),
+        Register("trigger_counter", 54, 2, "counts up by one for each part; wraps"),
+        Register("command", 56, 1, "what vision is to do, see below"),
+        Register("command_argument", 57, 1, "of the command: the number of the recipe"),
+        Register("command_sequence", 58, 1, "1..65535, changes with each command; 0: none yet"),
     ),
 )
 GROUPS: tuple[Group, ...] = (HEAD, VERDICT, PLC)
@@ -164,11 +151,19 @@ class Head(NamedTuple):
 
     status: StatusBit = StatusBit(0)
     heartbeat: int = 0
-    late_in_a_row: int = 0
+    stop_cause: StopCause = StopCause(0)
     recipe_digest: int = 0
     missed: int = 0
     late: int = 0
+    untold: int = 0
     start_counter: int = 0
+    late_in_a_row: int = 0
+    not_ok_in_a_row: int = 0
+    active_recipe: int = NO_RECIPE
+    command_result: int = 0
+    """A `CommandResult`; perhaps one that nobody defined."""
+    command_state: int = CommandState.NONE
+    command_echo: int = NO_COMMAND
     test_constant: int = TEST_CONSTANT
     protocol_version: int = PROTOCOL_VERSION
 
@@ -180,6 +175,7 @@ class VerdictBlock(NamedTuple):
     verdict: Verdict = Verdict.NONE
     reason: Reason = Reason.NONE
     sequence: int = NO_SEQUENCE
+    recipe: int = NO_RECIPE
 
 
 class PlcPart(NamedTuple):
@@ -189,6 +185,10 @@ class PlcPart(NamedTuple):
     acknowledged: int = NO_SEQUENCE
     heartbeat: int = 0
     flags: Flag = Flag(0)
+    command: int = 0
+    """A `Command`; perhaps one that nobody defined."""
+    command_argument: int = 0
+    command_sequence: int = NO_COMMAND
     test_constant: int = TEST_CONSTANT
     protocol_version: int = PROTOCOL_VERSION
 
@@ -201,17 +201,9 @@ def encode_head(head: Head, order: WordOrder) -> list[int]:
 def decode_head(words: Sequence[int], order: WordOrder) -> Head:
     """Registers of `HEAD` as values; bits nobody defined are kept."""
     values = _decode(HEAD, words, order)
-    return Head(
-        status=StatusBit(values["status"]),
-        heartbeat=values["heartbeat"],
-        late_in_a_row=values["late_in_a_row"],
-        recipe_digest=values["recipe_digest"],
-        missed=values["missed"],
-        late=values["late"],
-        start_counter=values["start_counter"],
-        test_constant=values["test_constant"],
-        protocol_version=values["protocol_version"],
-    )
+    values["status"] = StatusBit(values["status"])
+    values["stop_cause"] = StopCause(values["stop_cause"])
+    return Head(**values)
 
 
 def encode_verdict(block: VerdictBlock, order: WordOrder) -> list[int]:
@@ -226,31 +218,23 @@ def decode_verdict(words: Sequence[int], order: WordOrder) -> VerdictBlock:
         ValueError: A code is not one of ours, or the number of registers is not the group's.
     """
     values = _decode(VERDICT, words, order)
-    return VerdictBlock(
-        trigger_id=values["trigger_id"],
-        verdict=Verdict(values["verdict"]),
-        reason=Reason(values["reason"]),
-        sequence=values["sequence"],
-    )
+    values["verdict"] = Verdict(values["verdict"])
+    values["reason"] = Reason(values["reason"])
+    return VerdictBlock(**values)
 
 
 def encode_plc(part: PlcPart, order: WordOrder) -> list[int]:
     """`PLC` as registers (the simulator's side)."""
-    values = part._asdict()
-    return _encode(PLC, {**values, **{f"plc_{name}": values[name] for name in _PLC_NAMED}}, order)
+    values = {f"{_PLC_PREFIX}{name}": value for name, value in part._asdict().items()}
+    return _encode(PLC, {**values, **part._asdict()}, order)
 
 
 def decode_plc(words: Sequence[int], order: WordOrder) -> PlcPart:
-    """Registers of `PLC` as values; bits nobody defined are kept."""
-    values = _decode(PLC, words, order)
-    return PlcPart(
-        trigger_counter=values["trigger_counter"],
-        acknowledged=values["acknowledged"],
-        heartbeat=values["plc_heartbeat"],
-        flags=Flag(values["plc_flags"]),
-        test_constant=values["plc_test_constant"],
-        protocol_version=values["plc_protocol_version"],
-    )
+    """Registers of `PLC` as values; bits and commands nobody defined are kept."""
+    found = _decode(PLC, words, order)
+    values = {name.removeprefix(_PLC_PREFIX): value for name, value in found.items()}
+    values["flags"] = Flag(values["flags"])
+    return PlcPart(**values)
 
 
 def next_sequence(sequence: int) -> int:
@@ -263,7 +247,8 @@ def recipe_word(digest: str) -> int:
     return int(digest[:8] or "0", 16)
 
 
-_PLC_NAMED = ("test_constant", "protocol_version", "flags", "heartbeat")
+_PLC_PREFIX = "plc_"
+"""Before those names of the PLC's part that vision's head has as well."""
 
 
 def _encode(group: Group, values: Mapping[str, int], order: WordOrder) -> list[int]:
@@ -273,10 +258,10 @@ def _encode(group: Group, values: Mapping[str, int], order: WordOrder) -> list[i
     return words
 
 
-def _decode(group: Group, words: Sequence[int], order: WordOrder) -> dict[str, int]:
+def _decode(group: Group, words: Sequence[int], order: WordOrder) -> dict[str, Any]:
     if len(words) != group.words:
         raise ValueError(f"group {group.name} has {group.words} registers, got {len(words)}")
-    values: dict[str, int] = {}
+    values: dict[str, Any] = {}
     for register in group.registers:
         at = register.offset - group.offset
         values[register.name] = _join(words[at : at + register.words], order)

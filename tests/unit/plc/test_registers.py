@@ -8,6 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspectd.frame import Reason, Verdict
+from inspectd.plc.codes import (
+    Command,
+    CommandResult,
+    CommandState,
+    Flag,
+    StatusBit,
+    StopCause,
+)
 from inspectd.plc.map import Place, as_csv, as_markdown
 from inspectd.plc.registers import (
     BLOCK_REGISTERS,
@@ -15,10 +23,8 @@ from inspectd.plc.registers import (
     HEAD,
     PLC,
     VERDICT,
-    Flag,
     Head,
     PlcPart,
-    StatusBit,
     VerdictBlock,
     WordOrder,
     decode_head,
@@ -35,12 +41,26 @@ U16, U32 = st.integers(0, 0xFFFF), st.integers(0, 0xFFFFFFFF)
 ORDERS = st.sampled_from(["high_first", "low_first"])
 
 
-@given(
-    block=st.builds(
-        VerdictBlock, U32, st.sampled_from(list(Verdict)), st.sampled_from(list(Reason)), U16
-    ),
-    order=ORDERS,
+BLOCKS = st.builds(
+    VerdictBlock, U32, st.sampled_from(list(Verdict)), st.sampled_from(list(Reason)), U16, U16
 )
+_U32_OF_HEAD = ("recipe_digest", "missed", "late", "untold", "start_counter", "test_constant")
+HEADS = st.builds(
+    Head,
+    **{
+        name: U32 if name in _U32_OF_HEAD else U16
+        for name in Head._fields
+        if name not in {"status", "stop_cause"}
+    },
+    status=st.sampled_from(list(StatusBit)),
+    stop_cause=st.sampled_from(list(StopCause)),
+)
+PARTS = st.builds(
+    PlcPart, U32, U16, U16, st.sampled_from(list(Flag)), U16, U16, U16, U32, protocol_version=U16
+)
+
+
+@given(block=BLOCKS, order=ORDERS)
 def test_a_verdict_block_reads_as_it_was_written(block: VerdictBlock, order: WordOrder) -> None:
     """Encode and decode are inverse, in both word orders; the sequence word is last."""
     words = encode_verdict(block, order)
@@ -48,27 +68,28 @@ def test_a_verdict_block_reads_as_it_was_written(block: VerdictBlock, order: Wor
     assert words[-1] == block.sequence
 
 
-@given(
-    head=st.builds(Head, st.sampled_from(list(StatusBit)), U16, U16, U32, U32, U32, U32, U32, U16),
-    order=ORDERS,
-)
+@given(head=HEADS, order=ORDERS)
 def test_a_head_reads_as_it_was_written(head: Head, order: WordOrder) -> None:
-    """Encode and decode are inverse, in both word orders."""
-    assert decode_head(encode_head(head, order), order) == head
+    """Encode and decode are inverse, in both word orders; the echo of the command is last."""
+    words = encode_head(head, order)
+    assert decode_head(words, order) == head
+    assert words[-1] == head.command_echo
 
 
-@given(part=st.builds(PlcPart, U32, U16, U16, st.sampled_from(list(Flag)), U32, U16), order=ORDERS)
+@given(part=PARTS, order=ORDERS)
 def test_the_plc_part_reads_as_it_was_written(part: PlcPart, order: WordOrder) -> None:
-    """Encode and decode are inverse, in both word orders."""
-    assert decode_plc(encode_plc(part, order), order) == part
+    """Encode and decode are inverse, in both word orders; the sequence of the command is last."""
+    words = encode_plc(part, order)
+    assert decode_plc(words, order) == part
+    assert words[-1] == part.command_sequence
 
 
 @given(value=U32)
 def test_the_two_word_orders_differ_by_the_exchange_of_the_words(value: int) -> None:
     """Nothing else of the block is turned round (pymodbus' own helper reverses whole lists)."""
-    block = VerdictBlock(value, Verdict.NG, Reason.DEFECT, 9)
+    block = VerdictBlock(value, Verdict.NG, Reason.DEFECT, sequence=9, recipe=3)
     high, low = encode_verdict(block, "high_first"), encode_verdict(block, "low_first")
-    assert high == [value >> 16, value & 0xFFFF, 2, 200, 9]
+    assert high == [value >> 16, value & 0xFFFF, 2, 200, 3, 9]
     assert low == [high[1], high[0], *high[2:]]
 
 
@@ -113,7 +134,7 @@ def test_counters_are_cut_to_their_width() -> None:
 
 def test_a_group_of_another_length_is_refused() -> None:
     """A short answer is never read as values."""
-    with pytest.raises(ValueError, match="group verdict has 5 registers, got 4"):
+    with pytest.raises(ValueError, match="group verdict has 6 registers, got 4"):
         decode_verdict([0] * 4, "high_first")
 
 
@@ -140,5 +161,6 @@ def test_the_printed_map_has_every_register_at_its_address() -> None:
 def test_the_printed_map_explains_every_code_and_bit() -> None:
     """No number on the wire is left without its name."""
     text = as_markdown(Place("cap", "10.0.0.5:502", 1, 0, "high_first"))
-    for name in (*Verdict.__members__, *Reason.__members__, "READY", "OVERRUN", "REJECT_ALL"):
+    codes = (Verdict, Reason, StatusBit, StopCause, Flag, Command, CommandState, CommandResult)
+    for name in (name for code in codes for name in code.__members__):
         assert f"| {name} |" in text
