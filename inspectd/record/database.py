@@ -19,7 +19,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from inspectd.errors import UsageFault
+from inspectd.record import identity
+from inspectd.record.deletion import delete_events
 from inspectd.record.event import COLUMNS, STAMP_COLUMNS, Event, row_of, utc_text
+from inspectd.record.unsent import Hold
 
 __all__ = ["FILE_NAME", "SCHEMA_VERSION", "Archived", "Database", "Run", "Written"]
 
@@ -200,17 +203,20 @@ class Database:
             return []  # the next write finds out what is wrong
         return [Archived(*row) for row in rows]
 
-    def delete_events(self, before: datetime, limit: int) -> int:
-        """Delete the oldest events before a moment; those with a picture stay until it is gone."""
+    def delete_events(self, before: datetime, limit: int, holds: Sequence[Hold] = ()) -> list[int]:
+        """Delete the oldest events before a moment; answer their numbers.
+
+        Those with a picture stay until it is gone, and those that a receiver wants (`holds`).
+        """
         try:
-            with self._connection as connection:
-                return connection.execute(
-                    "DELETE FROM events WHERE sequence IN (SELECT sequence FROM events"
-                    " WHERE recorded_utc < ? AND archive IS NULL ORDER BY recorded_utc LIMIT ?)",
-                    (utc_text(before), limit),
-                ).rowcount
+            return delete_events(self._connection, utc_text(before), limit, holds)
         except sqlite3.DatabaseError:
-            return 0  # the next write finds out what is wrong
+            return []  # the next write finds out what is wrong
+
+    @property
+    def database_id(self) -> str:
+        """The name of the file, see `inspectd.record.identity`."""
+        return identity.database_id(self._connection)
 
     def close(self) -> None:
         """Close; the last reader or writer merges the log into the file."""
@@ -255,6 +261,7 @@ class Database:
             connection.execute("PRAGMA synchronous = NORMAL")
             if _version(connection) == 0:
                 connection.executescript(f"BEGIN; {_creation()} COMMIT;")
+            identity.ensure(connection)
         except sqlite3.Error:
             connection.close()
             raise

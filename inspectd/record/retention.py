@@ -12,6 +12,7 @@ from inspectd.config.schema import Record
 from inspectd.record.archive import Archive
 from inspectd.record.database import Database
 from inspectd.record.event import utc_text
+from inspectd.record.unsent import Unsent
 
 __all__ = ["BITE", "Kept", "Retention", "plan"]
 
@@ -55,8 +56,15 @@ def plan(
 class Retention:
     """Carries the plan out on one archive and its index."""
 
-    def __init__(self, limits: Record, archive: Archive) -> None:
-        """Args: limits: How long, and how much must stay free. archive: Of the same record."""
+    def __init__(self, limits: Record, archive: Archive, unsent: Unsent | None = None) -> None:
+        """Tie it to one record.
+
+        Args:
+            limits: How long, and how much must stay free.
+            archive: Of the same record.
+            unsent: What receivers outside the line still want; None: there are none.
+        """
+        self._unsent = unsent
         self._limits = limits
         self._archive = archive
 
@@ -86,6 +94,14 @@ class Retention:
         chosen = plan(pictures, oldest, self._archive.free_mb(), limits.min_free_mb)
         for picture in chosen:
             self._archive.delete(picture.path)
-        before = now - timedelta(days=limits.keep_events_days)
-        deleted = database.delete_events(before, BITE * 10)
-        return [picture.path for picture in chosen], bool(chosen) or deleted > 0
+        has_deleted = self._delete_events(database, now)
+        return [picture.path for picture in chosen], bool(chosen) or has_deleted
+
+    def _delete_events(self, database: Database, now: datetime) -> bool:
+        """Delete old events that no receiver wants any more."""
+        before = now - timedelta(days=self._limits.keep_events_days)
+        holds = self._unsent.holds(database.database_id, now) if self._unsent else []
+        deleted = database.delete_events(before, BITE * 10, holds)
+        if self._unsent:
+            self._unsent.deleted(deleted, holds)
+        return bool(deleted)

@@ -10,6 +10,7 @@ pictures first and events last.
 from collections import deque
 from collections.abc import Callable, Sequence
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,6 +26,7 @@ from inspectd.record.event import as_json, event_of, utc_text
 from inspectd.record.picture import encode
 from inspectd.record.queue import EventQueue
 from inspectd.record.retention import Retention
+from inspectd.record.unsent import Unsent
 
 __all__ = ["ENCODED_MAX", "RecordStep", "build"]
 
@@ -83,7 +85,8 @@ class RecordStep:
         self._utc = utc
         self._database = Database(folder, utc, context.log)
         self._archive = Archive(folder)
-        self._retention = Retention(line.record, self._archive)
+        lost = partial(context.count, Counter.FORWARD_LOST)
+        self._retention = Retention(line.record, self._archive, Unsent(line, context.log, lost))
         self._queue = EventQueue()
         self._waiting: deque[_Waiting] = deque()
         self._encoded: deque[_Encoded] = deque()

@@ -211,7 +211,7 @@ def test_old_events_go_unless_their_picture_is_still_there(desk: Any) -> None:
         )
         desk.utc.move(days=10)
         database.write([event(desk, desk.ticket(3))])
-        assert database.delete_events(desk.utc() - timedelta(days=5), 100) == 1
+        assert database.delete_events(desk.utc() - timedelta(days=5), 100) == [1]
     assert asked(desk, "SELECT trigger_id FROM events ORDER BY 1") == [(2,), (3,)]
 
 

@@ -1,0 +1,39 @@
+"""How fast a receiver is served: how many events at once, and how long to wait after a failure.
+
+Pure: chance is handed in.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+__all__ = ["BITE_MAX", "FIRST_WAIT_S", "WAIT_MAX_S", "Pace"]
+
+BITE_MAX = 200
+"""Events in one delivery: at 5 kB each about 1 MB."""
+FIRST_WAIT_S = 1.0
+WAIT_MAX_S = 60.0
+_JITTER = 0.5
+"""Of a wait, so that the lines of a plant do not all come back at once."""
+
+
+@dataclass(slots=True)
+class Pace:
+    """Of one receiver."""
+
+    chance: Callable[[], float]
+    """Uniform from 0 to 1."""
+    bite: int = BITE_MAX
+    """Most events in the next delivery: a slow receiver gets fewer, so that one still succeeds."""
+    _wait_s: float = FIRST_WAIT_S
+
+    def failed(self) -> float:
+        """Note a failure; answer the seconds to wait, 1 to 60."""
+        wait_s = max(FIRST_WAIT_S, self._wait_s * (1 - _JITTER * self.chance()))
+        self._wait_s = min(WAIT_MAX_S, self._wait_s * 2)
+        self.bite = max(1, self.bite // 2)
+        return wait_s
+
+    def delivered(self) -> None:
+        """Note that events arrived: only this ends the back-off, a mere connection does not."""
+        self._wait_s = FIRST_WAIT_S
+        self.bite = min(BITE_MAX, self.bite * 2)
