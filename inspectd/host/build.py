@@ -24,6 +24,7 @@ STEPS: Mapping[Role, str] = MappingProxyType(
         Role.JUDGE: "inspectd.stages.judge.step:build",
         Role.SINK: "inspectd.stages.sink.step:build",
         Role.RECORD: "inspectd.record.step:build",
+        Role.FORWARD: "inspectd.forward.step:build",
         Role.REJECT: "inspectd.stages.reject.step:build",
     }
 )

@@ -14,7 +14,7 @@ from inspectd.errors import Exit
 from inspectd.frame import Kind, Reason, Role, Stamp, Ticket
 from inspectd.host.board import Board, State
 from inspectd.host.children import Child, Inheritance, is_overdue
-from inspectd.host.journey import Member, crew_of
+from inspectd.host.journey import EXPENDABLE, Member, crew_of
 from inspectd.host.manifest import Manifest
 from inspectd.host.restart import RestartBudget
 from inspectd.ports import Status
@@ -147,16 +147,23 @@ class Crew:
         """Decide on a death: a wrong file and a failed first start are beyond a restart."""
         member = child.member
         name = member[0].name.lower()
+        budget = self._budgets.setdefault(member, RestartBudget())
+        if member[0] in EXPENDABLE:
+            self._plan_restart(member, budget.died(now_ns) or now_ns + budget.delay_max_ns)
+            return None
         if code == Exit.WRONG_FILE:
             return Fate(Exit.WRONG_FILE, f"{name} cannot work with this file")
         if code > 0 and not child.was_ready and not self._restarts.get(member):
             return Fate(Exit.FAULT, f"{name} cannot start")
-        at_ns = self._budgets.setdefault(member, RestartBudget()).died(now_ns)
+        at_ns = budget.died(now_ns)
         if at_ns is None:
             return Fate(Exit.FAULT, f"{name} died too often")
+        self._plan_restart(member, at_ns)
+        return None
+
+    def _plan_restart(self, member: Member, at_ns: int) -> None:
         self._restarts[member] = self._restarts.get(member, 0) + 1
         self._due_ns[member] = at_ns
-        return None
 
     def _reclaim(self, member: Member) -> None:
         """Free the slots of the dead, and tell each part's sink that it is lost.

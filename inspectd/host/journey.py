@@ -17,6 +17,7 @@ from inspectd.config.schema import Line, OutputReject
 from inspectd.frame import Kind, Role
 
 __all__ = [
+    "EXPENDABLE",
     "JOURNEY",
     "LINE_WIDE",
     "ON_DEMAND",
@@ -53,10 +54,19 @@ def _with_own_ejector(line: Line) -> Sequence[int]:
     return [index for index, station in stations if isinstance(station.reject, OutputReject)]
 
 
+def _with_receivers(line: Line) -> Sequence[int]:
+    """Forwarders are one process, for a line that has receivers outside."""
+    return (-1,) if line.forward else ()
+
+
 ON_DEMAND: Mapping[Role, Callable[[Line], Sequence[int]]] = MappingProxyType(
-    {Role.REJECT: _with_own_ejector}
+    {Role.REJECT: _with_own_ejector, Role.FORWARD: _with_receivers}
 )
 """Roles that only some lines have: which stations (-1: the line) want one."""
+
+EXPENDABLE: frozenset[Role] = frozenset({Role.FORWARD})
+"""Their deaths never end the line, however many: nobody waits for them. No leg of the journey leads
+to them either: forwarders follow the record's file."""
 
 JOURNEY: tuple[Leg, ...] = (
     Leg(Role.SINK, Kind.FIRE, Role.CAMERA),

@@ -178,7 +178,7 @@ def _orphaned_after_ns(role: Role, line: Line) -> int:
 
 def _set_priority(role: Role, log: Callable[..., None]) -> None:
     """Put what is timed before, the record behind all others; before libzmq starts its thread."""
-    if role is Role.RECORD:
+    if role in (Role.RECORD, Role.FORWARD):
         os.nice(_RECORD_NICENESS)
     if role not in _TIMED or not hasattr(os, "sched_setscheduler"):
         return

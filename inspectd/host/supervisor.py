@@ -1,10 +1,10 @@
 """Starts the processes of a line, watches that they move, ends them in order.
 
     start:  simulators, memory, then the ejectors, sink, record, infer, judge, gate; the camera when
-            all are ready
+            all are ready; then the forwarders, for whom nobody waits
     watch:  who died, who is stuck? (`inspectd.host.crew` frees, tells and restarts)
-    stop:   camera, gate, infer, judge, sink, ejectors, simulators, record: the journey, each with
-            its bound
+    stop:   camera, gate, infer, judge, sink, ejectors, simulators, record, forwarders: the
+            journey, each with its bound
 
 It never touches a part itself. When it is killed, the kernel kills its children with it.
 """
@@ -35,7 +35,7 @@ _FIRST = (Role.REJECT, Role.SINK, Role.RECORD, Role.INFER, Role.JUDGE, Role.GATE
 """Started together, in this order; the camera follows when all are ready, so that no part is
 triggered that nobody would judge."""
 _STOP_ORDER = (Role.CAMERA, Role.GATE, Role.INFER, Role.JUDGE, Role.SINK, Role.REJECT)
-"""Then the simulators, then the record."""
+"""Then the simulators, then the record, then the forwarders."""
 _TURN_S = 0.1
 _CLEAN_END_S = 2.0
 """For a drained process to close its devices and leave."""
@@ -151,6 +151,7 @@ class Supervisor:
                 self._turn(crew, signals)
             if self._end is not None:
                 return
+        crew.start(Role.FORWARD, time.monotonic_ns())
         self._log("info", "line_ready", line=self._line.line)
         self._notifier.send(READY=1, STATUS="all processes are ready")
 
@@ -204,6 +205,7 @@ class Supervisor:
         names = [station.name for station in self._line.stations]
         reports = {names[simulator.station]: simulator.stop() for simulator in simulators}
         self._end_role(Role.RECORD, crew, signals)
+        self._end_role(Role.FORWARD, crew, signals)
         return reports
 
     def _end_role(self, role: Role, crew: Crew, signals: Signals) -> None:

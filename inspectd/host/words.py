@@ -55,11 +55,17 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         "record_write_failed": "Events cannot be written (`error`); they wait in memory.",
         "record_writes_again": "Events can be written again, and none was lost meanwhile.",
         "record_events_lost": "The record ends with so many events that it could not write.",
+        "events_expired_unsent": "Events were deleted that `receiver` has never got: it was away.",
         "archive_encode_failed": "A picture cannot be written as a file; its event is kept.",
         "archive_write_failed": "A picture cannot be written to disk; its event is kept.",
         "archive_check_failed": "The archive's disk does not answer; nothing was deleted.",
         "archive_paused": "Space is short: no pictures are kept until the oldest have made room.",
         "archive_resumed": "There is room for pictures again.",
+        # the forwarders
+        "forward_works_again": "A receiver takes events again; it gets all that it missed.",
+        "forward_set_back": "The record lost its last events (power cut); some are sent again.",
+        "event_refused": "A receiver will never take this event (`error`); it is counted as lost.",
+        "forward_stray_error": "A library left an error behind; it changes nothing.",
     }
 )
 """Name of the event -> its meaning. A test compares it with the calls in the tree."""
