@@ -61,6 +61,12 @@ class Kind(IntEnum):
     """sink -> record: the verdict left (or came too late to leave), with everything known of it."""
     STOP = 9
     """supervisor -> any: finish what you hold, then end."""
+    RECIPE = 10
+    """sink -> camera: triggers of your own are of this `recipe` from now on."""
+    GOLDEN = 11
+    """sink -> infer: the PLC wants the golden picture of the station's model to be run."""
+    PROVED = 12
+    """infer -> sink: how it went: OK, NG (something else was found), FAULT (it was not run)."""
 
 
 class Verdict(IntEnum):
@@ -102,6 +108,10 @@ class Reason(IntEnum):
     TEMPLATE_MISSING = 508
     STOPPING = 509
     QUEUE_FULL = 510
+    COMMANDED = 511
+    TRIGGER_DISABLED = 512
+    WRONG_RECIPE = 513
+    GOLDEN_MISSING = 514
 
 
 class Stamp(IntEnum):
@@ -203,6 +213,9 @@ class Ticket:
     judged: Verdict = Verdict.NONE
     """What the stages had said when the sink had to tell the PLC something else (too late, lost);
     NONE when they were not overruled."""
+    recipe: int = 0
+    """Number of the recipe by which the part is judged; 0: the station has none, or none is active.
+    """
 
     def stamped(self, stamp: Stamp, now_ns: int) -> "Ticket":
         """Answer this ticket with one more time kept."""
@@ -236,6 +249,7 @@ class Ticket:
             stamps,
             self.detail if detail is None else detail,
             self.judged,
+            self.recipe,
         )
 
     def decided(

@@ -80,6 +80,12 @@ class Counter(IntEnum):
     """Events that a receiver outside the line confirmed (`forward`)."""
     FORWARD_LOST = 15
     """Events deleted before a receiver had them, or that a receiver refused for good."""
+    UNTOLD = 16
+    """Parts whose verdict the PLC was never told: it was away for longer than they could wait."""
+    PLC_SILENT = 17
+    """Times that the PLC's own heartbeat stood still for too long."""
+    COMMANDS = 18
+    """Commands of the PLC that were taken up."""
 
 
 class Status(IntEnum):

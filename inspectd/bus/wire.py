@@ -14,16 +14,16 @@ from inspectd.frame import Kind, Reason, Stamp, Ticket, Verdict
 
 __all__ = ["DETAIL_MAX_BYTES", "HEADER_BYTES", "PART_ID_MAX_BYTES", "VERSION", "decode", "encode"]
 
-VERSION = 1
+VERSION = 2
 PART_ID_MAX_BYTES = 64
 DETAIL_MAX_BYTES = 64 * 1024
 
 _MAGIC = b"iNsp"
 _FIRST = struct.Struct("<4sBBHQ")
 """Magic, version, number of stamps, header bytes, token: the same in every message of a run."""
-_REST = struct.Struct("<QqiIiIBBBBHH")
+_REST = struct.Struct("<QqiIiIBBBBHHH")
 """Generation, deadline, station, trigger id, slot, bytes of detail, kind, verdict, judged, bytes
-of part id, reason, batch."""
+of part id, reason, batch, recipe."""
 _STAMPS = struct.Struct(f"<{len(Stamp)}q")
 _STAMPS_AT = _FIRST.size + _REST.size
 HEADER_BYTES = _STAMPS_AT + _STAMPS.size
@@ -52,6 +52,7 @@ def encode(kind: Kind, ticket: Ticket, token: int) -> bytes:
         len(part_id),
         ticket.reason,
         min(ticket.batch, _BATCH_MAX),
+        ticket.recipe,
     )
     return b"".join((_first(token), rest, _STAMPS.pack(*ticket.stamps), part_id, detail))
 
@@ -77,6 +78,7 @@ def decode(message: bytes, token: int) -> tuple[Kind, Ticket]:
         part_bytes,
         reason,
         batch,
+        recipe,
     ) = _REST.unpack_from(message, _FIRST.size)
     detail_at = HEADER_BYTES + part_bytes
     if part_bytes > PART_ID_MAX_BYTES or detail_bytes > DETAIL_MAX_BYTES:
@@ -99,6 +101,7 @@ def decode(message: bytes, token: int) -> tuple[Kind, Ticket]:
                 _STAMPS.unpack_from(message, _STAMPS_AT),
                 message[detail_at:],
                 _VERDICTS[judged],
+                recipe,
             ),
         )
     except KeyError as error:

@@ -79,6 +79,9 @@ JOURNEY: tuple[Leg, ...] = (
     Leg(Role.INFER, Kind.VERDICT, Role.SINK),
     Leg(Role.JUDGE, Kind.VERDICT, Role.SINK),
     Leg(Role.SINK, Kind.EVENT, Role.RECORD),
+    Leg(Role.SINK, Kind.RECIPE, Role.CAMERA),
+    Leg(Role.SINK, Kind.GOLDEN, Role.INFER),
+    Leg(Role.INFER, Kind.PROVED, Role.SINK),
     Leg(Role.SINK, Kind.TRIGGER, Role.REJECT),
     Leg(Role.SINK, Kind.VERDICT, Role.REJECT),
 )

@@ -2,7 +2,7 @@
 
 To the sink and the record: the message waits here, in order, without its slot. To anybody else: the
 part becomes FAULT (queue full) at once, and its slot is free again. To the ejector nothing is
-repeated: a part unknown there is rejected. Nothing here ever waits.
+repeated: a part unknown there is rejected; nor is what concerns no part. Nothing here ever waits.
 """
 
 from collections import deque
@@ -26,6 +26,8 @@ RETRIES_PER_TURN = 64
 _RECORD = (Role.RECORD, -1)
 _KEPT_FOR = frozenset({Role.SINK, Role.RECORD})
 _DROPPED_FOR = frozenset({Role.REJECT})
+_ASKED_AGAIN = frozenset({Kind.RECIPE, Kind.GOLDEN})
+"""Of no part: the sink asks again, or says that it took too long."""
 
 
 def receivers(role: Role, station: int, crew: Iterable[Member]) -> tuple[Member, ...]:
@@ -115,7 +117,7 @@ class Post:
         if out.to in _KEPT_FOR:
             self._keep(member, out.kind, ticket)
             return
-        if out.to in _DROPPED_FOR:
+        if out.to in _DROPPED_FOR or out.kind in _ASKED_AGAIN:
             return
         verdict = ticket.decided(Verdict.FAULT, Reason.QUEUE_FULL, now_ns)
         if self._role is Role.SINK:
