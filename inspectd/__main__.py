@@ -34,6 +34,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "bench", "inspectd.cli.bench", "measure the pipeline against baselines of the same run"
     ),
+    Command("chaos", "inspectd.cli.chaos", "strike a running line at random, audit its verdicts"),
     Command("train", "inspectd.train.cli", "train a detector of ours by a recipe"),
     Command("export", "inspectd.train.export_cli", "write a checkpoint as a model directory"),
 )

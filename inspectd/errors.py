@@ -8,6 +8,7 @@
     |- EngineFault                one run of a model failed: its parts have no verdict
     |- FrameFault                 a picture cannot be used: missing, unreadable, of another size
     |- PlcFault                   the PLC did not answer, or answered something else than was asked
+    |- IoFault                    the I/O module of an ejector did not do what was asked of it
     |- ForwardFault               a receiver of events does not take them: broker, database
     |- WireMismatch               a message is not ours, or of another version
     |- ArenaFault                 shared memory for frames cannot be had, or a slot was misused
@@ -28,6 +29,7 @@ __all__ = [
     "ForwardFault",
     "FrameFault",
     "InspectdError",
+    "IoFault",
     "ModelFault",
     "PlcFault",
     "PortBusy",
@@ -136,6 +138,15 @@ class PlcFault(InspectdError):
     def __init__(self, peer: str, what: str, remedy: str) -> None:
         """Keep the parts; `peer` is host:port."""
         super().__init__(f"PLC {peer}: {what}; {remedy}")
+        self.peer, self.what, self.remedy = peer, what, remedy
+
+
+class IoFault(InspectdError):
+    """Raised by an edge of the ejector for inputs or outputs that do not answer as they should."""
+
+    def __init__(self, peer: str, what: str, remedy: str) -> None:
+        """Keep the parts; `peer` is host:port, or a chip of this computer."""
+        super().__init__(f"I/O module {peer}: {what}; {remedy}")
         self.peer, self.what, self.remedy = peer, what, remedy
 
 

@@ -86,6 +86,12 @@ class Counter(IntEnum):
     """Times that the PLC's own heartbeat stood still for too long."""
     COMMANDS = 18
     """Commands of the PLC that were taken up."""
+    LET_PASS = 16
+    """Parts that the output let pass (`reject.kind: output`)."""
+    REJECTED = 17
+    """Parts that it did not let pass, or whose place was lost."""
+    REJECTS_UNCONFIRMED = 18
+    """Rejected parts that were not seen in the bin in time."""
 
 
 class Status(IntEnum):

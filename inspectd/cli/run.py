@@ -14,6 +14,7 @@ from inspectd.cli.report import report_of
 from inspectd.config.schema import Line
 from inspectd.errors import Exit, UsageFault
 from inspectd.host.board import State
+from inspectd.host.build import STEPS
 from inspectd.host.lock import only_run
 from inspectd.host.log import LEVELS, make_log
 from inspectd.host.supervisor import Outcome, Plan, Supervisor
@@ -42,13 +43,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=LEVELS,
         help="default: info; warning while a terminal shows the verdicts",
     )
+    parser.add_argument(
+        "--step",
+        action="append",
+        default=[],
+        metavar="ROLE=MODULE:FUNCTION",
+        help="for trials: another step for a role (`inspectd chaos` starts its line so)",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the line; answer 0 after an orderly end, 1 after a fault, 2 for a wrong file."""
     _check(args)
     line = load_to_run(args.file)
-    plan = Plan(part_limit=args.parts, log_level=_log_level(args))
+    plan = Plan(part_limit=args.parts, log_level=_log_level(args), steps=_steps(args.step))
     log = make_log("supervisor", plan.run_id, plan.log_level)
     database = Path(line.record.folder) / FILE_NAME
     with only_run(database.parent):
@@ -99,6 +107,20 @@ def _log_level(args: argparse.Namespace) -> str:
     if args.quiet:
         return "warning"
     return args.log_level or ("warning" if sys.stdout.isatty() else "info")
+
+
+def _steps(given: Sequence[str]) -> dict[str, str]:
+    """By role name; of one that is given twice the last counts."""
+    steps = {}
+    roles = [role.name.lower() for role in STEPS]
+    for text in given:
+        role, _, step = text.partition("=")
+        if role not in roles or not all(step.partition(":")):
+            raise UsageFault(
+                f"{text!r}", "--step", f"give ROLE=MODULE:FUNCTION, ROLE one of {', '.join(roles)}"
+            )
+        steps[role] = step
+    return steps
 
 
 def _check(args: argparse.Namespace) -> None:

@@ -1,0 +1,1 @@
+"""Faults done to a running line on purpose, and the audit of what the PLC saw of them."""
