@@ -101,7 +101,7 @@ def eye_tells_parts_apart(station: Station) -> Iterator[Complaint]:
 
 
 def simulated_module_has_its_plc(station: Station) -> Iterator[Complaint]:
-    """`reject.io.simulated` goes with `plc.simulator` and `trigger.kind: plc`: one belt for both."""
+    """`reject.io.simulated` goes with `plc.simulator` and `trigger.kind: plc`: it is one belt."""
     reject = station.reject
     if not isinstance(reject, OutputReject) or not isinstance(reject.io, ModbusIo):
         return

@@ -54,7 +54,7 @@ class ModbusEncoder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpioEncoder:
-    """Rising edges of one GPIO line are counted (`io.kind: gpio`). It cannot see a belt run back."""
+    """Rising edges of a GPIO line are counted (`io.kind: gpio`). A belt running back is not seen."""
 
     kind: Literal["gpio"] = key()
     line: int = key(ge=0, le=1023)
@@ -68,7 +68,7 @@ Encoder: TypeAlias = ClockEncoder | ModbusEncoder | GpioEncoder
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModbusIo:
-    """A digital I/O module by Modbus TCP. It must release its outputs by itself when asked no more."""
+    """A digital I/O module by Modbus TCP. It must release its outputs when it is asked no more."""
 
     kind: Literal["modbus"] = key()
     host: str = key(nonempty=True)
