@@ -27,6 +27,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("run", "inspectd.cli.run", "run the line of a station file until stopped"),
     Command("check", "inspectd.cli.check", "say every fault of a station file, with its place"),
     Command("report", "inspectd.cli.report", "sum up a run from its record"),
+    Command("forward", "inspectd.cli.forward", "receivers of events: how far, SQL, sending by hand"),
     Command("gate", "inspectd.cli.gate", "learn limits from good pictures; measure pictures"),
     Command("model", "inspectd.cli.model", "show a model directory, try it, store golden outputs"),
     Command("plc-map", "inspectd.cli.plc_map", "print the register map for the controls engineer"),

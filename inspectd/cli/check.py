@@ -6,12 +6,13 @@ import sys
 from inspectd.config.load import ExtraCheck, load
 from inspectd.config.schema import Line, PaddleEngine
 from inspectd.errors import Exit, StationFaults
+from inspectd.forward import receivers
 from inspectd.model import checks, distributions
 from inspectd.stages.camera import checks as camera_checks
 
 __all__ = ["EXTRA_CHECKS", "add_arguments", "load_checked", "load_to_run", "run"]
 
-EXTRA_CHECKS: tuple[ExtraCheck, ...] = (checks.check, camera_checks.check)
+EXTRA_CHECKS: tuple[ExtraCheck, ...] = (checks.check, camera_checks.check, receivers.check)
 """Checks of higher floors, made when the file itself is right."""
 
 

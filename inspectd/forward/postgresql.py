@@ -19,7 +19,7 @@ from inspectd.forward.receiver import Delivered, Refused
 from inspectd.forward.secret import password_of
 from inspectd.forward.table import COMMENT, insertion
 
-__all__ = ["PostgresqlReceiver", "build", "complaints", "user_of"]
+__all__ = ["PostgresqlReceiver", "build", "complaints"]
 
 CONNECT_S = 5
 STATEMENT_MS = 10_000
@@ -66,13 +66,6 @@ def complaints(entry: PostgresqlForward) -> Iterator[tuple[str, str]]:
     except psycopg.ProgrammingError as error:
         words = " ".join(str(error).split())
         yield "dsn", f"{words}; write it like host=NAME dbname=NAME user=NAME, or as a URL"
-
-
-def user_of(entry: PostgresqlForward) -> str:
-    """The role in `dsn`; empty when it stands elsewhere."""
-    with suppress(psycopg.ProgrammingError):
-        return str(conninfo.conninfo_to_dict(entry.dsn).get("user") or "")
-    return ""
 
 
 class PostgresqlReceiver:

@@ -44,6 +44,7 @@ class ForwardStep:
         """Start the thread; a receiver whose library is missing is trouble, no failure."""
         self._context = context
         self._news: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._log = partial(self._later, context.log)
         self._stopping = asyncio.Event()
         self._loop = asyncio.new_event_loop()
         self._loop.set_exception_handler(self._stray)
@@ -114,8 +115,7 @@ class ForwardStep:
                 self._missing.append(str(fault))
                 continue
             folder = Path(line.record.folder)
-            log = partial(self._later, self._context.log)
-            place = Ledger(folder, entry.name, log, send_backlog=entry.send_backlog)
+            place = Ledger(folder, entry.name, self._log, send_backlog=entry.send_backlog)
             couriers.append(
                 Courier(
                     entry.name,
@@ -124,7 +124,7 @@ class ForwardStep:
                     Pace(random.random),
                     stopping=self._stopping,
                     count=partial(self._later, self._context.count),
-                    log=log,
+                    log=self._log,
                     states=self._states,
                 )
             )
@@ -141,7 +141,7 @@ class ForwardStep:
     def _stray(self, _loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """Log what a library left behind in the loop."""
         error = str(context.get("exception") or context.get("message"))
-        self._later(self._context.log, "debug", "forward_stray_error", error=error)
+        self._log("debug", "forward_stray_error", error=error)
 
     def _later(self, call: Callable[..., None], *args: Any, **fields: Any) -> None:
         """Have something called by the thread that owns log and counters."""

@@ -4,25 +4,30 @@
 and `_`.
 """
 
+import re
+
 from inspectd.forward.event import FIELDS, FORMAT, KEY
 
 __all__ = ["COMMENT", "ddl", "insertion"]
+
+_USER = re.compile(r"\buser\s*=\s*'?([\w.-]+)|://([\w.-]+)@")
 
 COMMENT = f"inspectd events {FORMAT}"
 """The table's comment says which version it is."""
 
 
-def ddl(table: str, user: str) -> str:
+def ddl(table: str, dsn: str) -> str:
     """What a database administrator runs once: `psql DATABASE < FILE`.
 
     Args:
         table: of the station file.
-        user: the role that will write; empty: the reader fills it in.
+        dsn: of the station file: it may name the role that will write.
     """
     width = max(map(len, FIELDS))
     columns = "\n".join(f"    {name:<{width}} {type_}," for name, type_ in FIELDS.items())
     name = table.rpartition(".")[2]
-    writer = f'"{user}"' if user else "WRITER"
+    named = _USER.search(dsn)
+    writer = f'"{named[1] or named[2]}"' if named else "WRITER"
     return f"""\
 -- Events of inspectd, version {FORMAT}. A part is one row, named by its key.
 -- sequence numbers the events within database_id; revision is higher when a row was told again.
