@@ -1,7 +1,7 @@
 """The entrance of every process of the line: first the tie to the supervisor, then everything else.
 
     python -m inspectd.host.child --parent PID --role gate --station 0 --manifest FD --board FD
-                                  --arena 0:FD
+                                  --arena 0:FD --journal 0:FD
 
 Started by `inspectd.host.children` only. Heavy modules are loaded after the tie, so that a
 supervisor killed a moment after the birth leaves nothing.
@@ -26,6 +26,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--manifest", type=int, required=True, help="descriptor of the snapshot")
     parser.add_argument("--board", type=int, required=True, help="descriptor of the board")
     parser.add_argument("--arena", action="append", default=[], help="STATION:DESCRIPTOR")
+    parser.add_argument("--journal", action="append", default=[], help="STATION:DESCRIPTOR")
     return parser.parse_args(argv)
 
 

@@ -1,7 +1,7 @@
 """Births and ends of the processes of a line, one at a time.
 
 Started anew (spawn), never forked: a child has nothing of its parent but the descriptors it is
-given, which are the manifest, the board, and the frame memory it works on.
+given, which are the manifest, the board, the frame memory it works on, and the journals of sinks.
 """
 
 import os
@@ -10,6 +10,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from inspectd.frame import Role
 from inspectd.host.board import Row
 from inspectd.host.journey import Member
 from inspectd.host.patience import PATIENCE
@@ -26,6 +27,18 @@ class Inheritance:
     board_fd: int
     arena_fds: Mapping[int, int]
     """By station; a station's own process gets its own only."""
+    journal_fds: Mapping[int, int]
+    """By station; the sink gets its own, the record all, nobody else any."""
+
+    def arenas_for(self, member: Member) -> dict[int, int]:
+        """The frame memory of a process."""
+        return {i: fd for i, fd in self.arena_fds.items() if member[1] in (-1, i)}
+
+    def journals_for(self, member: Member) -> dict[int, int]:
+        """The journals of a process."""
+        if member[0] not in (Role.SINK, Role.RECORD):
+            return {}
+        return {i: fd for i, fd in self.journal_fds.items() if member[1] in (-1, i)}
 
 
 @dataclass(slots=True)
@@ -44,7 +57,7 @@ class Child:
     ) -> "Child":
         """Start a process; it shows on the board how it gets on."""
         role, station = member
-        arenas = {i: fd for i, fd in given.arena_fds.items() if station in (-1, i)}
+        arenas, journals = given.arenas_for(member), given.journals_for(member)
         command = [
             *(sys.executable, "-m", "inspectd.host.child"),
             *("--parent", str(os.getpid())),
@@ -55,12 +68,17 @@ class Child:
         ]
         for i, fd in arenas.items():
             command += ["--arena", f"{i}:{fd}"]
+        for i, fd in journals.items():
+            command += ["--journal", f"{i}:{fd}"]
         row.born(restarts, now_ns)
         process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            pass_fds=(given.manifest_fd, given.board_fd, *arenas.values()),
+            pass_fds=(
+                *(given.manifest_fd, given.board_fd),
+                *(*arenas.values(), *journals.values()),
+            ),
             start_new_session=True,  # Ctrl-C is for the supervisor, which knows the order
         )
         return cls(member, row, process)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from inspectd.bus.arena import MemfdArena
+from inspectd.bus.journal import MemfdJournal
 from inspectd.bus.link import Road
 from inspectd.errors import Exit
 from inspectd.frame import Kind, Reason, Role, Stamp, Ticket
@@ -46,9 +47,12 @@ class Crew:
         """
         self._line, self._log = manifest.line, log
         self._arenas: list[MemfdArena] = []
+        journals: list[MemfdJournal] = []
         for geometry, station in zip(manifest.geometries, manifest.line.stations, strict=True):
             self._arenas.append(MemfdArena.create(geometry, station.name))
             rest.callback(self._arenas[-1].close)
+            journals.append(MemfdJournal.create(station.name))
+            rest.callback(journals[-1].close)
         self.board = Board.create(crew_of(manifest.line))
         rest.callback(self.board.close)
         self._road = Road(manifest.run_id, manifest.token)
@@ -60,6 +64,7 @@ class Crew:
             manifest_fd=manifest_file.fileno(),
             board_fd=self.board.fd,
             arena_fds={i: arena.fd for i, arena in enumerate(self._arenas)},
+            journal_fds={i: journal.fd for i, journal in enumerate(journals)},
         )
         self._children: dict[Member, Child] = {}
         self._due_ns: dict[Member, int] = {}

@@ -11,9 +11,10 @@ import signal
 import time
 from collections.abc import Callable, Mapping
 from types import FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 from inspectd.bus.arena import MemfdArena
+from inspectd.bus.journal import MemfdJournal
 from inspectd.bus.link import Road
 from inspectd.config.schema import Line
 from inspectd.errors import Exit, InspectdError
@@ -24,8 +25,9 @@ from inspectd.host.journey import crew_of
 from inspectd.host.log import make_log
 from inspectd.host.manifest import Manifest
 from inspectd.host.orphans import ORPHANED_AFTER_NS
+from inspectd.host.outlive import watch_parent
 from inspectd.host.patience import PATIENCE
-from inspectd.host.post import News, Post, receivers
+from inspectd.host.post import Post, receivers
 from inspectd.host.stage import Stage
 from inspectd.ports import Context
 
@@ -82,9 +84,11 @@ def _work(
         to = receivers(role, station, board.members)
         outboxes = {member: road.outbox(*member) for member in to}
         record = board.row(Role.RECORD, -1)
-        post = Post(role, outboxes, arenas, row.count, _news_of(record))
-        context = _context(manifest, board, row, arenas, log)
+        post = Post(role, outboxes, arenas, row.count, _readiness_of(record))
+        shared = _Shared(board, row, arenas, _journals(arguments.journal))
+        context = _context(manifest, shared, log)
         step = build_step(role, manifest.line, station, context, manifest.steps)
+        is_orphaned = _orphanhood(role, board, arguments.parent, log)
         _settle_memory()
         try:
             stage = Stage(
@@ -94,7 +98,7 @@ def _work(
                 row=row,
                 arenas=arenas,
                 clock=time.monotonic_ns,
-                is_told_to_stop=lambda: bool(told),
+                is_told_to_stop=lambda: bool(told) or is_orphaned(),
                 log=log,
                 part_limit=manifest.part_limit,
                 orphaned_after_ns=_orphaned_after_ns(role, manifest.line),
@@ -129,6 +133,18 @@ def _listen_to_sigterm() -> list[int]:
     return told
 
 
+def _orphanhood(
+    role: Role, board: Board, parent_pid: int, log: Callable[..., None]
+) -> Callable[[], bool]:
+    """How to ask whether the supervisor is gone: the record alone lives long enough to ask."""
+    if role is not Role.RECORD:
+        return lambda: False
+    sinks = [board.row(*member) for member in board.members if member[0] is Role.SINK]
+    return watch_parent(
+        parent_pid, lambda: [pid for sink in sinks if (pid := sink.state().pid)], log
+    )
+
+
 def _arenas(role: Role, manifest: Manifest, given: list[str]) -> dict[int, MemfdArena]:
     """Attach the frame memory that was inherited: STATION:DESCRIPTOR each."""
     pairs = [tuple(int(number) for number in text.split(":")) for text in given]
@@ -137,20 +153,30 @@ def _arenas(role: Role, manifest: Manifest, given: list[str]) -> dict[int, Memfd
     }
 
 
-def _context(
-    manifest: Manifest,
-    board: Board,
-    row: Row,
-    arenas: Mapping[int, MemfdArena],
-    log: Callable[..., None],
-) -> Context:
+def _journals(given: list[str]) -> dict[int, MemfdJournal]:
+    """Attach the journals that were inherited: STATION:DESCRIPTOR each."""
+    pairs = [tuple(int(number) for number in text.split(":")) for text in given]
+    return {station: MemfdJournal.attach(fd) for station, fd in pairs}
+
+
+class _Shared(NamedTuple):
+    """The memory that this process shares with others."""
+
+    board: Board
+    row: Row
+    arenas: Mapping[int, MemfdArena]
+    journals: Mapping[int, MemfdJournal]
+
+
+def _context(manifest: Manifest, shared: _Shared, log: Callable[..., None]) -> Context:
+    board, row = shared.board, shared.row
     extra: dict[str, Any] = {"epoch_ns": board.epoch_ns} if board.epoch_ns else {}
     station = row.member[1]
     if station in manifest.plc_ports:
         extra["plc_port"] = manifest.plc_ports[station]
     extra["model_digests"] = manifest.model_digests
     return Context(
-        arenas=arenas,
+        arenas=shared.arenas,
         clock=time.monotonic_ns,
         count=row.count,
         log=log,
@@ -160,12 +186,13 @@ def _context(
         restarts=row.restarts,
         run_id=manifest.run_id,
         extra=extra,
+        journals=shared.journals,
     )
 
 
-def _news_of(record: Row) -> Callable[[], News]:
+def _readiness_of(record: Row) -> Callable[[], bool]:
     """How to ask after the record."""
-    return lambda: News(record.restarts, record.state().is_ready(time.monotonic_ns()))
+    return lambda: record.state().is_ready(time.monotonic_ns())
 
 
 def _orphaned_after_ns(role: Role, line: Line) -> int:

@@ -2,28 +2,26 @@
 
 To the sink and the record: the message waits here, in order, without its slot. To anybody else: the
 part becomes FAULT (queue full) at once, and its slot is free again. To the ejector nothing is
-repeated: a part unknown there is rejected; nor is what concerns no part. Nothing here ever waits.
+repeated: a part unknown there is rejected; nor is what concerns no part. Nothing here ever waits. An
+event whose message is lost, with whichever process, is in the sink's journal (`docs/record.md`).
 """
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import NamedTuple
 
 from inspectd.bus.link import Sender
 from inspectd.frame import NO_SLOT, Kind, Reason, Role, Ticket, Verdict
 from inspectd.host.journey import JOURNEY, LINE_WIDE, Member
-from inspectd.host.resend import Resend
 from inspectd.ports import Arena, Counter, Out
 
-__all__ = ["RETRIES_PER_TURN", "WAITING_MAX", "News", "Post", "receivers"]
+__all__ = ["RETRIES_PER_TURN", "WAITING_MAX", "Post", "receivers"]
 
 WAITING_MAX = 10_000
 """Messages kept per receiver that does not take them: at 5 parts a second half an hour, and some
 10 MB. Beyond it the oldest is lost, and counted."""
 RETRIES_PER_TURN = 64
 """A long wait is caught up in bites, so that no deadline waits for it."""
-_RECORD = (Role.RECORD, -1)
 _KEPT_FOR = frozenset({Role.SINK, Role.RECORD})
 _DROPPED_FOR = frozenset({Role.REJECT})
 _ASKED_AGAIN = frozenset({Kind.RECIPE, Kind.GOLDEN})
@@ -39,14 +37,6 @@ def receivers(role: Role, station: int, crew: Iterable[Member]) -> tuple[Member,
     )
 
 
-class News(NamedTuple):
-    """How the record is."""
-
-    restarts: int
-    is_ready: bool
-    """When it is not, pictures must not wait for it: the camera needs the slots."""
-
-
 class Post:
     """The sending side of one process."""
 
@@ -56,7 +46,7 @@ class Post:
         outboxes: Mapping[Member, Sender],
         arenas: Mapping[int, Arena],
         count: Callable[[Counter, int], None],
-        ask_after_record: Callable[[], News],
+        is_record_ready: Callable[[], bool],
     ) -> None:
         """Serve the process `role`.
 
@@ -65,15 +55,15 @@ class Post:
             outboxes: as `receivers` names them.
             arenas: by station; to take a slot back whose message did not leave.
             count: adds to this process's counters.
-            ask_after_record: how the record is.
+            is_record_ready: while it is not, pictures must not wait for it: the camera needs the
+                slots.
         """
         self._role = role
         self._legs = frozenset((leg.receiver, leg.kind) for leg in JOURNEY if leg.sender is role)
         self._outboxes = outboxes
         self._arenas = arenas
         self._count = count
-        self._ask_after_record = ask_after_record
-        self._resend = Resend()
+        self._is_record_ready = is_record_ready
         self._waiting: dict[Member, deque[tuple[Kind, Ticket]]] = {m: deque() for m in outboxes}
 
     def send(self, outs: Iterable[Out], now_ns: int) -> list[Ticket]:
@@ -93,9 +83,6 @@ class Post:
 
     def retry(self) -> None:
         """Send what waits, as far as the queues take it, and not all at once."""
-        again = self._resend.after_restart(self._ask_after_record().restarts)
-        if again:
-            self._waiting[_RECORD].extendleft((Kind.EVENT, event) for event in reversed(again))
         for member, waiting in self._waiting.items():
             for _ in range(min(len(waiting), RETRIES_PER_TURN)):
                 if not self._outboxes[member].send(*waiting[0]):
@@ -109,7 +96,7 @@ class Post:
     def _send(self, out: Out, now_ns: int, own: list[Ticket]) -> None:
         member = (out.to, -1 if out.to in LINE_WIDE else out.ticket.station)
         if out.kind is Kind.EVENT:
-            out = self._as_event(out, now_ns)
+            out = self._as_event(out)
         if not self._waiting[member] and self._outboxes[member].send(out.kind, out.ticket):
             return
         self._count(Counter.SEND_FAILED, 1)
@@ -125,10 +112,9 @@ class Post:
         else:
             self._send(Out(Role.SINK, Kind.VERDICT, verdict), now_ns, own)
 
-    def _as_event(self, out: Out, now_ns: int) -> Out:
-        """Remember an event; while the record does not move, its picture is let go."""
-        self._resend.told(out.ticket, now_ns)
-        if out.ticket.slot == NO_SLOT or self._ask_after_record().is_ready:
+    def _as_event(self, out: Out) -> Out:
+        """While the record does not move, the picture of an event is let go."""
+        if out.ticket.slot == NO_SLOT or self._is_record_ready():
             return out
         self._count(Counter.ARCHIVE_SKIPPED, 1)
         return out._replace(ticket=self._without_slot(out))

@@ -25,6 +25,7 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         "message_foreign": "Something that is not a message of this run came in; it was dropped.",
         "trouble": "Something that a process needs does not answer; `what` says what.",
         "recovered": "It answers again.",
+        "supervisor_died": "The supervisor was killed; the record writes what was told, and ends.",
         "priority_refused": "The sink may not run with real-time priority; latency will vary more.",
         "simulator_died": "A PLC simulator of this trial ended by itself.",
         # the sink

@@ -4,7 +4,8 @@ A process of its own, behind the sink: nothing here can delay a verdict. `feed` 
 `wake` takes one bite (encode a picture and give its slot back, commit a batch, write a file, delete
 old ones) and comes back for the next. An event is committed before its picture is written, so
 that there is never a picture that the index does not know. Whoever is short of anything gives up
-pictures first and events last.
+pictures first and events last. Events whose message was lost with a process come from the sinks'
+journals (`inspectd.record.receipts`): all at the start and at the end, otherwise now and then.
 """
 
 from collections import deque
@@ -21,10 +22,12 @@ from inspectd.config.schema import Line
 from inspectd.frame import NO_SLOT, Kind, Role, Ticket
 from inspectd.ports import Context, Counter, Out, Step
 from inspectd.record.archive import Archive
+from inspectd.record.clock import SteadyClock
 from inspectd.record.database import Database, Run, Written
 from inspectd.record.event import as_json, event_of, utc_text
 from inspectd.record.picture import encode
 from inspectd.record.queue import EventQueue
+from inspectd.record.receipts import Receipt, Receipts
 from inspectd.record.retention import Retention
 from inspectd.record.unsent import Unsent
 
@@ -36,6 +39,11 @@ CHECK_EVERY_NS = 60_000_000_000
 """Between two looks for pictures that are too old."""
 HURRY_EVERY_NS = 1_000_000_000
 """The same while space is short."""
+LOOK_EVERY_NS = 500_000_000
+"""Between two looks into the journals; two of them are the patience for a message."""
+LOOK_AGAIN_NS = 20_000_000
+"""The same while stopping."""
+_NEVER_NS = 1 << 62
 LAST_TRIES = 3
 """Refused commits while stopping, until the events are given up."""
 
@@ -91,6 +99,10 @@ class RecordStep:
         self._waiting: deque[_Waiting] = deque()
         self._encoded: deque[_Encoded] = deque()
         self._planned: set[str] = set()
+        self._receipts = Receipts(context.journals)
+        self._steady = SteadyClock()
+        self._look_at_ns = 0 if context.journals else _NEVER_NS
+        """Next look into the journals; 0: there was none, and it comes before everything."""
         self._check_at_ns = 0
         self._has_space = self._archive.free_mb() >= line.record.min_free_mb
         self._trouble = ""
@@ -104,30 +116,46 @@ class RecordStep:
         """Queue one part."""
         if kind is not Kind.EVENT:
             return ()
+        if self._look_at_ns == 0:
+            self._look(now_ns)
+        self._take(ticket, self._receipts.of(ticket), now_ns)
+        return ()
+
+    def _take(self, ticket: Ticket, receipt: Receipt | None, now_ns: int) -> None:
+        """Queue one part, from a message or from a journal."""
         moment = self._utc()
         path = self._planned_path(ticket, moment)
         event = event_of(ticket, self._line, self._context.run_id, moment, path)
-        lost = self._queue.lost
+        before = self._queue.lost
         self._queue.push(event, now_ns)
-        self._context.count(Counter.EVENTS_LOST, self._queue.lost - lost)
+        self._receipts.queued(receipt)
+        lost = self._queue.lost - before
+        self._receipts.given_up(lost)
+        self._context.count(Counter.EVENTS_LOST, lost)
         if path is not None:
             self._planned.add(path)
             self._waiting.append(_Waiting(ticket, path, as_json(event), self._queue.taken))
-        return ()
 
     def wake_at_ns(self) -> int | None:
         """At once while there are pictures; otherwise when a commit or a look round is due."""
         if self._waiting or self._is_next_settled():
             return 0
         due_ns = self._queue.due_at_ns()
-        return self._check_at_ns if due_ns is None else min(due_ns, self._check_at_ns)
+        others_ns = min(self._look_at_ns, self._check_at_ns)
+        return others_ns if due_ns is None else min(due_ns, others_ns)
 
     def wake(self, now_ns: int) -> Sequence[Out]:
-        """Take one bite: slots first, then events, then files, then the old ones."""
+        """Take one bite: slots first, then events, then files, then the old ones.
+
+        At the end events go first: nobody needs the slots any more, and time may be short.
+        """
         due_ns = self._queue.due_at_ns()
-        if self._waiting:
+        is_due = due_ns is not None and due_ns <= now_ns
+        if self._look_at_ns <= now_ns:
+            self._look(now_ns)
+        elif self._waiting and not (is_due and self._is_stopping):
             self._encode(self._waiting.popleft(), now_ns)
-        elif due_ns is not None and due_ns <= now_ns:
+        elif is_due:
             self._commit(now_ns)
         elif self._is_next_settled():
             self._write(self._encoded.popleft(), now_ns)
@@ -135,9 +163,11 @@ class RecordStep:
             self._check(now_ns)
         return ()
 
-    def stop(self, now_ns: int) -> Sequence[Out]:  # noqa: ARG002 - of the protocol
-        """Go on until everything queued is written."""
+    def stop(self, now_ns: int) -> Sequence[Out]:
+        """Go on until everything told is written: the sinks have ended before."""
         self._is_stopping = True
+        if self._context.journals:
+            self._look_at_ns = now_ns
         self._queue.hasten()
         return ()
 
@@ -145,7 +175,8 @@ class RecordStep:
         """Nothing waits, or the disk has refused it to the end."""
         if self._refusals >= LAST_TRIES and not self._waiting:
             return True
-        return not (self._waiting or self._encoded or self._queue)
+        is_held = self._waiting or self._encoded or self._queue
+        return not is_held and self._receipts.has_all()
 
     def trouble(self) -> str:
         """What a person should see to."""
@@ -239,12 +270,24 @@ class RecordStep:
 
     # ---------------------------------------------------------------- events
 
+    def _look(self, now_ns: int) -> None:
+        """Take from the journals what did not come by message; not while the disk refuses."""
+        at_once = self._look_at_ns == 0 or self._is_stopping
+        self._look_at_ns = now_ns + (LOOK_AGAIN_NS if self._is_stopping else LOOK_EVERY_NS)
+        if self._trouble:
+            return
+        for receipt, ticket in self._receipts.missing(at_once=at_once):
+            self._take(ticket, receipt, now_ns)
+        if self._is_stopping:
+            self._queue.hasten()
+
     def _commit(self, now_ns: int) -> None:
         """Write the next batch, or keep it and wait."""
         events, forgotten = self._queue.batch()
         if self._database.write(events, forgotten) is Written.RETRY:
             self._keep(now_ns)
             return
+        self._receipts.committed(len(events))
         self._queue.committed(len(events), len(forgotten), now_ns)
         self._context.count(Counter.EVENTS, len(events))
         self._context.count(Counter.FRAMES, len(events))
@@ -273,7 +316,8 @@ class RecordStep:
         """Delete a few old pictures and events; see how much room there is."""
         try:
             already = self._queue.forgotten
-            gone, has_more = self._retention.bite(self._database, self._utc(), already)
+            now = self._steady.look(self._utc(), now_ns)
+            gone, has_more = self._retention.bite(self._database, now, already)
             has_space = self._archive.free_mb() >= self._line.record.min_free_mb
         except OSError as error:
             self._context.log("warning", "archive_check_failed", error=str(error))

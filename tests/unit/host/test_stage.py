@@ -12,7 +12,7 @@ from inspectd.host.board import Board, Row
 from inspectd.host.journey import LINE_WIDE, STATION_WIDE
 from inspectd.host.orphans import ORPHANED_AFTER_NS
 from inspectd.host.patience import TURN_NS
-from inspectd.host.post import News, Post, receivers
+from inspectd.host.post import Post, receivers
 from inspectd.host.stage import MESSAGES_PER_TURN, Stage
 from inspectd.ports import Counter, Out, Status
 
@@ -113,9 +113,7 @@ class _World:
         self.told = False
         self.logged: list[str] = []
         boxes = {member: _Sent() for member in receivers(role, 0, _CREW)}
-        self.post = Post(
-            role, boxes, {0: self.arena}, self.row.count, lambda: News(0, is_ready=True)
-        )
+        self.post = Post(role, boxes, {0: self.arena}, self.row.count, lambda: True)
         self.stage = Stage(
             step=self.step,
             inbox=self.inbox,

@@ -1,5 +1,6 @@
 """A line on paper, frame memory, and a wall clock that is set by hand."""
 
+import sqlite3
 from collections import Counter as Tally
 from collections.abc import Iterator
 from contextlib import closing
@@ -23,7 +24,7 @@ from inspectd.config.schema import (
     TimerTrigger,
 )
 from inspectd.frame import NO_SLOT, Reason, Role, Stamp, Ticket, Verdict
-from inspectd.ports import Context, Counter
+from inspectd.ports import Context, Counter, Journal
 from inspectd.record.database import FILE_NAME, Database, Run
 from inspectd.record.event import event_of, utc_text
 
@@ -55,6 +56,7 @@ class Desk:
         self.utc = HandClock()
         self.counted: Tally[Counter] = Tally()
         self.said: list[tuple[str, str]] = []
+        self.journals: dict[int, Journal] = {}
 
     def log(self, level: str, event: str, **fields: object) -> None:
         """Keep what would be logged."""
@@ -75,6 +77,7 @@ class Desk:
             is_ready=lambda role, station: True,
             is_line_healthy=lambda station: True,
             run_id="run-1",
+            journals=self.journals,
         )
 
     def line(self, **record: Any) -> Line:
@@ -117,6 +120,11 @@ class Desk:
             database.begin_run(Run("run-1", line.line, line.file, line.digest, started))
             database.write([event_of(one, line, "run-1", self.utc()) for one in tickets])
         return self.folder / FILE_NAME
+
+    def asked(self, query: str) -> list[tuple[Any, ...]]:
+        """What a stranger reads in the database."""
+        with closing(sqlite3.connect(self.folder / FILE_NAME)) as connection:
+            return connection.execute(query).fetchall()
 
     def slots_of(self, role: Role) -> list[int]:
         """Slots that somebody owns."""

@@ -229,9 +229,23 @@ def test_old_pictures_go_while_the_line_runs(desk: Any, make: Any) -> None:
     now_ns = settle(step)
     assert list((desk.folder / "archive").iterdir())
     desk.utc.move(days=2)
-    settle(step, now_ns + CHECK_EVERY_NS)
+    settle(step, now_ns + 2 * 86_400 * 10**9)
     assert list((desk.folder / "archive").iterdir()) == []
     assert asked(desk, "SELECT count(*), count(archive) FROM events") == [(1, 0)]
+
+
+def test_a_clock_that_steps_deletes_nothing(desk: Any, make: Any) -> None:
+    """Set a hundred years ahead or back, it makes nothing old; order stays that of arrival."""
+    step = make(keep_days=1, keep_events_days=1)
+    step.feed(Kind.EVENT, desk.ticket(1, picture=True, verdict=Verdict.UNFIT), START_NS)
+    now_ns = settle(step)
+    for trigger_id, days in enumerate((36_500, -56_000, 19_500), start=2):
+        desk.utc.move(days=days)
+        step.feed(Kind.EVENT, desk.ticket(trigger_id), now_ns)
+        now_ns = settle(step, now_ns + CHECK_EVERY_NS)
+    rows = asked(desk, "SELECT trigger_id, archive IS NULL FROM events ORDER BY sequence")
+    assert rows == [(1, 0), (2, 1), (3, 1), (4, 1)]
+    assert len(list((desk.folder / "archive").rglob("*.jpg"))) == 1
 
 
 def test_other_messages_are_not_for_the_record(desk: Any, make: Any) -> None:
