@@ -20,7 +20,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
@@ -29,9 +29,13 @@ from pymodbus.constants import ExcCodes
 from pymodbus.server import ModbusTcpServer
 from pymodbus.simulator import DataType, SimData, SimDevice
 
+from inspectd.config.load import load
+from inspectd.config.schema import ModbusIo, OutputReject
 from inspectd.errors import Exit, InspectdError, PortBusy, UsageFault
 from inspectd.outfile import check_writable, write
-from inspectd.plc.book import as_lines
+from inspectd.plc.belt import Belt, plan_of
+from inspectd.plc.book import Happening, as_lines
+from inspectd.plc.io_module import IoModule
 from inspectd.plc.program import Answer, PlcProgram, Program
 from inspectd.plc.registers import (
     BLOCK_REGISTERS,
@@ -72,6 +76,7 @@ class Simulator:
         self,
         program: Program,
         *,
+        on_scan: Callable[[int, tuple[Happening, ...]], None] | None = None,
         host: str = "127.0.0.1",
         port: int = 0,
         device_id: int = 1,
@@ -82,7 +87,7 @@ class Simulator:
         is_logging: bool = False,
         book: TextIO | None = None,
     ) -> None:
-        self._book = book
+        self._book, self._on_scan = book, on_scan
         self._plc = PlcProgram(program)
         self._host, self._port = host, port
         self._device_id, self._base, self._order = device_id, base_register, word_order
@@ -171,6 +176,8 @@ class Simulator:
             )
         finally:
             self._is_own_access = False
+        if self._on_scan is not None:
+            self._on_scan(now_ns, scan.happened)
         if scan.happened and self._book is not None:
             self._book.write(as_lines(now_ns, scan.happened))
             self._book.flush()
@@ -219,7 +226,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--report", type=Path, help="write what happened here, as JSON, when stopped")
     add("--book", type=Path, help="write what happens here while it happens, a JSON line each")
     add("--rate-fd", type=int, help="take parts a second from this descriptor, a line each")
-    add("--ready-fd", type=int, help="write the port and a newline to this descriptor when ready")
+    add("--belt", type=Path, metavar="FILE", help="play belt and I/O module of a station file too")
+    add("--belt-station", metavar="NAME", help="of this station; else of the first that has one")
+    add("--ready-fd", type=int, help="write the port (and the module's) to this descriptor when ready")
     add("--log", action="store_true", help="a line for each verdict")
     add("--die-with-parent", action="store_true", help="stop when the parent process dies")
     add("--freeze-after", type=float, metavar="S", help="answer nothing from then on ...")
@@ -237,10 +246,11 @@ def run(args: argparse.Namespace) -> int:
     _check(args)
     check_writable(args.report)
     check_writable(args.book)
+    reject = None if args.belt is None else _reject_of(args.belt, args.belt_station)
     if args.die_with_parent:
         _die_with_parent()
     logging.getLogger("pymodbus").setLevel(logging.CRITICAL)
-    asyncio.run(_run(args))
+    asyncio.run(_run(args, reject))
     return Exit.OK
 
 
@@ -255,14 +265,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         return int(fault.exit_code)
 
 
-async def _run(args: argparse.Namespace) -> None:
+async def _run(args: argparse.Namespace, reject: OutputReject | None) -> None:
     with contextlib.ExitStack() as rest:
         book = None if args.book is None else rest.enter_context(args.book.open("w"))
-        await _play(args, book)
+        await _play(args, book, reject)
 
 
-async def _play(args: argparse.Namespace, book: TextIO | None) -> None:
+async def _play(
+    args: argparse.Namespace, book: TextIO | None, reject: OutputReject | None
+) -> None:
     stop = asyncio.Event()
+    module = None
+    if reject is not None:
+        belt = Belt(plan_of(reject), time.monotonic_ns())
+        module = IoModule(reject, belt, time.monotonic_ns)
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     simulator = Simulator(
@@ -286,21 +302,42 @@ async def _play(args: argparse.Namespace, book: TextIO | None) -> None:
         ),
         is_logging=args.log,
         book=book,
+        on_scan=None if module is None else module.happen,
     )
     if args.rate_fd is not None:
         _listen_for_rates(args.rate_fd, simulator)
     port = await simulator.start()
+    ports = [port] if module is None else [port, await module.start()]
     if args.log:
         sys.stdout.write(f"PLC simulator on {args.host}:{port}, device {args.device_id}\n")
         sys.stdout.flush()
     if args.ready_fd is not None:
-        os.write(args.ready_fd, f"{port}\n".encode())
+        os.write(args.ready_fd, " ".join(map(str, ports)).encode() + b"\n")
         os.close(args.ready_fd)
     try:
         await simulator.play(stop)
     finally:
+        report = simulator.report()
+        if module is not None:
+            await module.close()
+            report["belt"] = module.report()
         if args.report is not None:
-            _write_report(args.report, simulator.report())
+            _write_report(args.report, report)
+
+
+def _reject_of(file: Path, name: str | None) -> OutputReject:
+    """The ejector of a station file that is to be played.
+
+    Raises:
+        StationFaults: The file is wrong.
+        UsageFault: No such station has an ejector behind a Modbus module.
+    """
+    stations = load(file, must_exist=False).stations
+    for reject in (one.reject for one in stations if name in {None, one.name}):
+        if isinstance(reject, OutputReject) and isinstance(reject.io, ModbusIo):
+            return reject
+    remedy = "name one with reject.kind: output and io.kind: modbus"
+    raise UsageFault("no belt to play", f"{file}: {name or 'no station'}", remedy)
 
 
 def _listen_for_rates(fd: int, simulator: Simulator) -> None:

@@ -44,20 +44,22 @@ def crop(
     """Cut a window that holds box number `target`, `side` px wide, in three planes."""
     how = recipe.augment
     height, width = picture.pixels.shape[:2]
-    top, left = int(rng.integers(0, height - side + 1)), int(rng.integers(0, width - side + 1))
+    zoom = 1 + how.scale * rng.uniform(-1, 1)
+    window = min(round(side / zoom), height, width)
+    top = int(rng.integers(0, height - window + 1))
+    left = int(rng.integers(0, width - window + 1))
     if len(picture.boxes) and rng.random() >= _RANDOM_CROPS:
         x1, y1, x2, y2 = picture.boxes[target]
-        left = _around(float(x1), float(x2), side, width, rng)
-        top = _around(float(y1), float(y2), side, height, rng)
-    image = picture.pixels[top : top + side, left : left + side, 0]
+        left = _around(float(x1), float(x2), window, width, rng)
+        top = _around(float(y1), float(y2), window, height, rng)
     shift = how.template_shift_px
     down, right = (int(v) for v in rng.integers(-shift, shift + 1, 2))
-    template_top = min(max(top + down, 0), height - side)
-    template_left = min(max(left + right, 0), width - side)
-    template = picture.pixels[
-        template_top : template_top + side, template_left : template_left + side, 1
-    ]
-    boxes = picture.boxes - np.array([left, top, left, top], np.float32)
+    template_top = min(max(top + down, 0), height - window)
+    template_left = min(max(left + right, 0), width - window)
+    image = _cut(picture.pixels[..., 0], top, left, window, side)
+    template = _cut(picture.pixels[..., 1], template_top, template_left, window, side)
+    boxes = (picture.boxes - np.array([left, top, left, top], np.float32)) * (side / window)
+    boxes = boxes.astype(np.float32)
     pixels = np.dstack([image, template, cv2.absdiff(image, template)])
     boxes, labels, ignored = _still_visible(boxes, picture.labels, side)
     if how.flip and rng.random() < _HALF:
@@ -90,6 +92,17 @@ def warp(picture: Picture, side: int, recipe: Recipe, rng: np.random.Generator) 
     boxes = np.stack([x.min(1), y.min(1), x.max(1), y.max(1)], 1).astype(np.float32)
     boxes, labels, ignored = _still_visible(boxes, labels, side)
     return Sample(_recolour(np.asarray(bent, np.uint8), how, rng), boxes, labels, ignored)
+
+
+def _cut(
+    plane: NDArray[np.uint8], top: int, left: int, window: int, side: int
+) -> NDArray[np.uint8]:
+    """Cut a square window and bring it to `side` pixels."""
+    piece = plane[top : top + window, left : left + window]
+    if window == side:
+        return piece
+    how = cv2.INTER_AREA if window > side else cv2.INTER_LINEAR
+    return np.asarray(cv2.resize(piece, (side, side), interpolation=how), np.uint8)
 
 
 def _around(low: float, high: float, side: int, limit: int, rng: np.random.Generator) -> int:

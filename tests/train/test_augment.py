@@ -1,5 +1,7 @@
 """Another look at the same picture keeps labels and pixels together."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -37,6 +39,21 @@ def test_a_crop_keeps_the_box_on_its_defect(seed: int) -> None:
     mask = np.zeros((64, 64), bool)
     mask[y1:y2, x1:x2] = True
     assert ((sample.pixels[..., 2] > 100) == mask).all()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_zoomed_crop_keeps_the_box_on_its_defect(seed: int) -> None:
+    """Enlarged or reduced, box and difference stay together to within a pixel."""
+    zooming = dataclasses.replace(
+        _BOARD, augment=dataclasses.replace(_BOARD.augment, scale=0.3, template_shift_px=0)
+    )
+    sample = crop(_board((40, 50, 60, 58)), 0, 64, zooming, np.random.default_rng(seed))
+    if not len(sample.boxes) or sample.ignored.any():
+        assert seed >= 0  # a random window may miss the defect
+        return
+    rows, columns = np.nonzero(sample.pixels[..., 2] > 100)
+    seen = (columns.min(), rows.min(), columns.max() + 1, rows.max() + 1)
+    assert np.abs(sample.boxes[0] - np.array(seen)).max() <= 1.0
 
 
 def test_most_crops_hold_the_defect_they_were_drawn_for() -> None:
