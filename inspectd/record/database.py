@@ -161,6 +161,7 @@ class Database:
         self._path = folder / FILE_NAME
         self._utc = utc
         self._log = log
+        self._run: Run | None = None
         self.refusal = ""
         """Why the last transaction was refused, in SQLite's words."""
         try:
@@ -174,9 +175,14 @@ class Database:
             ) from error
 
     def begin_run(self, run: Run) -> None:
-        """Note the start of a run; a restarted record process notes nothing new."""
+        """Note the start of a run; a restarted record process notes nothing new.
+
+        A disk that refuses it now is asked again with the next events, and so is a file that is
+        begun anew.
+        """
+        self._run = run
         with suppress(sqlite3.OperationalError), self._connection:
-            self._connection.execute("INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?)", run)
+            self._note_run(self._connection)
 
     def write(self, events: Sequence[Event], forgotten: Iterable[str] = ()) -> Written:
         """Write parts, then take back the paths of pictures that are not there, in one commit."""
@@ -224,9 +230,14 @@ class Database:
 
     def _committed(self, rows: list[tuple[object, ...]], paths: list[tuple[str]]) -> Written:
         with self._connection as connection:
+            self._note_run(connection)
             connection.executemany(_UPSERT, rows)
             connection.executemany("UPDATE events SET archive = NULL WHERE archive = ?", paths)
         return Written.DONE
+
+    def _note_run(self, connection: sqlite3.Connection) -> None:
+        if self._run is not None:
+            connection.execute("INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?)", self._run)
 
     def _refused(self, error: sqlite3.OperationalError) -> Written:
         """Nothing of the transaction stays, whichever step failed."""

@@ -106,12 +106,12 @@ class Reading:
         self._connection.close()
 
     def run(self, run_id: str = "") -> Run:
-        """A run by its name, or the latest.
+        """A run by its name, or the latest: the one noted last, whatever the clock said.
 
         Raises:
             UsageFault: There is none of that name.
         """
-        where = "WHERE run_id = ?" if run_id else "ORDER BY started_utc DESC"
+        where = "WHERE run_id = ?" if run_id else "ORDER BY rowid DESC"
         query = f"SELECT run_id, line, station_file, recipe_digest, started_utc FROM runs {where}"  # noqa: S608 - two constants
         rows = self._rows(query, (run_id,) if run_id else ())
         if not rows:
@@ -152,7 +152,7 @@ class Reading:
             raise _unreadable(self._path, error) from error
 
     def _remedy(self) -> str:
-        rows = self._rows("SELECT run_id FROM runs ORDER BY started_utc DESC LIMIT 5", ())
+        rows = self._rows("SELECT run_id FROM runs ORDER BY rowid DESC LIMIT 5", ())
         known = ", ".join(str(row[0]) for row in rows)
         return f"the latest are {known}" if known else "run the line first"
 

@@ -13,6 +13,7 @@ from inspectd.errors import UsageFault
 from inspectd.frame import Stamp, Ticket, Verdict
 from inspectd.record.database import FILE_NAME, Database, Run, Written
 from inspectd.record.event import Event, event_of
+from inspectd.record.reading import Reading
 
 
 def opened(desk: Any) -> Database:
@@ -222,3 +223,24 @@ def test_a_run_is_noted_once(desk: Any) -> None:
         database.begin_run(run)
         database.begin_run(run._replace(started_utc="2026-12-02T00:00:00.000000Z"))
     assert asked(desk, "SELECT * FROM runs") == [tuple(run)]
+
+
+@pytest.mark.slow
+def test_a_run_that_could_not_be_noted_is_noted_with_the_next_events(desk: Any) -> None:
+    """A disk that is full at the start must not leave events without their run."""
+    with closing(opened(desk)) as database:
+        with closing(sqlite3.connect(desk.folder / FILE_NAME)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            database.begin_run(Run("run-1", "line-1", "line.yaml", "d", "2026"))
+        assert asked(desk, "SELECT count(*) FROM runs") == [(0,)]
+        database.write([event(desk, desk.ticket(1))])
+    assert asked(desk, "SELECT run_id FROM runs") == [("run-1",)]
+
+
+def test_the_latest_run_is_the_one_noted_last(desk: Any) -> None:
+    """Also when the clock was set back in between."""
+    with closing(opened(desk)) as database:
+        for run_id, started in (("first", "2027-01-01T00:00"), ("second", "2026-01-01T00:00")):
+            database.begin_run(Run(run_id, "line-1", "line.yaml", "d", started))
+    with closing(Reading(desk.folder / FILE_NAME)) as reading:
+        assert reading.run().run_id == "second"
