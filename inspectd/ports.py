@@ -195,7 +195,7 @@ class Journal(Protocol):
         """Keep after which trigger id the first life begins."""
 
     def keep(self, standing: Standing, ticket: Ticket, sequence: int = 0) -> bool:
-        """Keep how far a part is; a part is known by its trigger id until it is TOLD.
+        """Keep how far a part is; it is known by id and moment of its trigger until it is TOLD.
 
         False: the oldest event had to give way, and the record did not have it.
         """
@@ -239,7 +239,7 @@ class Context:
     run_id: str = ""
     """Names this run in the record."""
     extra: Mapping[str, Any] = field(default_factory=dict)
-    """Values for single stages: `plc_port` (int) when the simulator took a free one; `epoch_ns`
+    """Values for single stages: `plc_port`, `io_port` (int) of simulators; `epoch_ns`
     (int, monotonic), when the line began to see parts, for cameras that trigger by themselves."""
     journals: Mapping[int, Journal] = field(default_factory=dict)
     """By station index: the sink has its own, the record has all, nobody else has one."""

@@ -30,7 +30,7 @@ import numpy.typing as npt
 
 from inspectd.bus.entry import ENTRY_BYTES, Page, decode, encode, mark_of
 from inspectd.errors import ArenaFault
-from inspectd.frame import Ticket
+from inspectd.frame import Stamp, Ticket
 from inspectd.ports import Entry, Past, Standing
 
 __all__ = ["ENTRIES", "MemfdJournal"]
@@ -69,8 +69,8 @@ class MemfdJournal:
         tables = [self._memory[a:b].cast("Q") for a, b in itertools.pairwise(starts)]
         self._words, self._marks, self._confirmed = tables
         self._pages_at = starts[-1]
-        self._held: dict[int, int] = {}
-        """Number of the entry of each part that is not told yet, by trigger id (the sink's)."""
+        self._held: dict[tuple[int, int], int] = {}
+        """Number of the entry of each part that is not told yet (the sink's)."""
         self._last_number = self._last_event = self._done = 0
 
     @classmethod
@@ -127,7 +127,7 @@ class MemfdJournal:
         settled = max(
             (page for page in told if page.done), key=lambda page: page.done, default=None
         )
-        self._held = {page.ticket.trigger_id: page.number for page in held}
+        self._held = {_key(page.ticket): page.number for page in held}
         self._last_number = max((word >> _NUMBER_SHIFT for word in words), default=0)
         self._last_event = max((page.event for page in told), default=0)
         self._done = 0 if settled is None else settled.done
@@ -147,15 +147,15 @@ class MemfdJournal:
 
     def keep(self, standing: Standing, ticket: Ticket, sequence: int = 0) -> bool:
         """Keep how far a part is; False: the oldest event had to give way unseen."""
-        number = self._held.get(ticket.trigger_id)
+        number = self._held.get(_key(ticket))
         was_seen = True
         if number is None:
             number, was_seen = self._next()
         if standing is not Standing.TOLD:
-            self._held[ticket.trigger_id] = number
+            self._held[_key(ticket)] = number
             self._write(Page(number, 0, 0, sequence, standing, ticket))
             return was_seen
-        self._held.pop(ticket.trigger_id, None)
+        self._held.pop(_key(ticket), None)
         self._done += 1
         self._tell(number, ticket, self._done, sequence)
         return was_seen
@@ -266,6 +266,11 @@ class MemfdJournal:
         committed = numbers << np.uint64(1) | np.uint64(_IS_COMMITTED)
         answer: npt.NDArray[np.bool_] = _copied(self._confirmed) == committed
         return answer
+
+
+def _key(ticket: Ticket) -> tuple[int, int]:
+    """By what a part is known: ids begin anew when a PLC restarts, moments do not."""
+    return ticket.trigger_id, ticket.stamps[Stamp.FIRED]
 
 
 def _copied(table: "memoryview[int]") -> _Words:

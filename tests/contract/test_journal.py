@@ -67,6 +67,17 @@ class TestJournal:
         sink.keep(Standing.SETTLED, good(1))
         assert [e.ticket.trigger_id for e in sink.past().held] == [2**32 - 1, 0, 1]
 
+    def test_an_id_that_comes_again_is_another_part(self, pair: tuple[Journal, Journal]) -> None:
+        """A PLC that restarted counts from the beginning while older parts are still held."""
+        sink, record = pair
+        older, newer = part(1), part(1).stamped(Stamp.FIRED, 999)
+        sink.keep(Standing.OPEN, older)
+        sink.keep(Standing.OPEN, newer)
+        assert [entry.ticket for entry in sink.past().held] == [older, newer]
+        sink.keep(Standing.TOLD, older)
+        assert [entry.ticket for entry in sink.past().held] == [newer]
+        assert [entry.ticket for entry in record.unrecorded()] == [older]
+
     def test_what_was_told_waits_for_the_record(self, pair: tuple[Journal, Journal]) -> None:
         """In the order of telling, notes as well, until the record has committed it."""
         sink, record = pair
