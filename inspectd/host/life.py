@@ -174,6 +174,8 @@ def _context(manifest: Manifest, shared: _Shared, log: Callable[..., None]) -> C
     station = row.member[1]
     if station in manifest.plc_ports:
         extra["plc_port"] = manifest.plc_ports[station]
+    if station in manifest.io_ports:
+        extra["io_port"] = manifest.io_ports[station]
     extra["model_digests"] = manifest.model_digests
     return Context(
         arenas=shared.arenas,

@@ -32,6 +32,8 @@ class Manifest:
     part_limit: int = 0
     plc_ports: Mapping[int, int] = field(default_factory=dict)
     """Ports that simulators took, by station."""
+    io_ports: Mapping[int, int] = field(default_factory=dict)
+    """Ports at which they play the I/O module of the ejector, by station."""
     model_digests: Mapping[str, str] = field(default_factory=dict)
     """By model name, as the directories were at the start: a restarted process takes no other."""
     log_level: str = "info"

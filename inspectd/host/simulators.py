@@ -14,7 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from inspectd.config.schema import Line, ModbusPlc, PlcSimulator
+from inspectd.config.schema import (
+    Line,
+    ModbusIo,
+    ModbusPlc,
+    OutputReject,
+    PlcSimulator,
+    Station,
+)
 from inspectd.errors import PlcFault
 
 __all__ = ["Simulator", "start_simulators"]
@@ -30,6 +37,8 @@ class Simulator:
     station: int
     port: int
     """The port it listens at."""
+    io_port: int | None
+    """The one at which it plays the I/O module of the ejector; None: it plays none."""
     process: "subprocess.Popen[bytes]"
     report: Path
 
@@ -67,9 +76,11 @@ def start_simulators(line: Line, part_limit: int) -> list[Simulator]:
         for index, station in enumerate(line.stations):
             if isinstance(station.plc, ModbusPlc) and station.plc.simulator is not None:
                 report = Path(line.record.folder) / f"plc-sim-{station.name}.json"
-                started.append(
-                    _start(index, station.plc, station.plc.simulator, part_limit, report)
-                )
+                options = [
+                    *_arguments(station.plc, station.plc.simulator, part_limit),
+                    *_belt_arguments(line, station),
+                ]
+                started.append(_start(index, station.plc, options, report))
     except PlcFault:
         for simulator in started:
             simulator.kill()
@@ -77,9 +88,7 @@ def start_simulators(line: Line, part_limit: int) -> list[Simulator]:
     return started
 
 
-def _start(
-    index: int, plc: ModbusPlc, simulator: PlcSimulator, part_limit: int, report: Path
-) -> Simulator:
+def _start(index: int, plc: ModbusPlc, options: Sequence[str], report: Path) -> Simulator:
     """Start one and wait for its port; an account of an earlier run is removed first."""
     report.parent.mkdir(parents=True, exist_ok=True)
     report.unlink(missing_ok=True)
@@ -87,7 +96,7 @@ def _start(
     process = subprocess.Popen(
         [
             *(sys.executable, "-m", "inspectd.host.tether", str(os.getpid()), f"plc-sim-{index}"),
-            *("inspectd.plc.simulator", *_arguments(plc, simulator, part_limit)),
+            *("inspectd.plc.simulator", *options),
             *("--report", str(report), "--ready-fd", str(said)),
         ],
         stdin=subprocess.DEVNULL,
@@ -98,8 +107,8 @@ def _start(
     os.close(said)
     with os.fdopen(ready, "rb") as line:
         is_there = bool(select.select((line,), (), (), _START_S)[0])
-        port = line.readline().strip() if is_there else b""
-    if not port.isdigit():
+        ports = line.readline().split() if is_there else []
+    if not ports:
         process.kill()
         process.wait()
         raise PlcFault(
@@ -107,7 +116,17 @@ def _start(
             "the simulator did not start",
             "see its message above; is the port in use?",
         )
-    return Simulator(index, int(port), process, report)
+    io_port = int(ports[1]) if len(ports) > 1 else None
+    return Simulator(index, int(ports[0]), io_port, process, report)
+
+
+def _belt_arguments(line: Line, station: Station) -> Sequence[str]:
+    """Have the simulator play the belt and the I/O module, if the station wants them played."""
+    reject = station.reject
+    io = reject.io if isinstance(reject, OutputReject) else None
+    if isinstance(io, ModbusIo) and io.simulated:
+        return ("--belt", line.file, "--belt-station", station.name)
+    return ()
 
 
 def _arguments(plc: ModbusPlc, simulator: PlcSimulator, part_limit: int) -> Sequence[str]:

@@ -123,6 +123,7 @@ class Supervisor:
                 part_limit=self._plan.part_limit,
                 model_digests=digests,
                 plc_ports={simulator.station: simulator.port for simulator in simulators},
+                io_ports={one.station: one.io_port for one in simulators if one.io_port},
                 log_level=self._plan.log_level,
                 steps=self._plan.steps,
             )

@@ -54,7 +54,7 @@ class ModbusEncoder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpioEncoder:
-    """Rising edges of a GPIO line are counted (`io.kind: gpio`). A belt running back is not seen."""
+    """Rising edges of a GPIO line are counted (`io.kind: gpio`). It cannot see one run back."""
 
     kind: Literal["gpio"] = key()
     line: int = key(ge=0, le=1023)
