@@ -27,9 +27,15 @@ COMMANDS: tuple[Command, ...] = (
     Command("run", "inspectd.cli.run", "run the line of a station file until stopped"),
     Command("check", "inspectd.cli.check", "say every fault of a station file, with its place"),
     Command("report", "inspectd.cli.report", "sum up a run from its record"),
-    Command("forward", "inspectd.cli.forward", "receivers of events: how far, SQL, sending by hand"),
+    Command(
+        "forward", "inspectd.cli.forward", "receivers of events: how far, SQL, sending by hand"
+    ),
     Command("gate", "inspectd.cli.gate", "learn limits from good pictures; measure pictures"),
     Command("model", "inspectd.cli.model", "show a model directory, try it, store golden outputs"),
+    Command(
+        "engine", "inspectd.cli.engine", "build TensorRT engines, show them, compare with FP32"
+    ),
+    Command("plan", "inspectd.cli.plan", "estimate memory and time of a line on a card, with sums"),
     Command("plc-map", "inspectd.cli.plc_map", "print the register map for the controls engineer"),
     Command("plc-sim", "inspectd.cli.plc_sim", "play the PLC: a Modbus server for trials"),
     Command(

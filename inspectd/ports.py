@@ -105,6 +105,8 @@ class Status(IntEnum):
     STOPPING = 4
     DONE = 5
     """The sink alone: the part limit of the run is reached, and nothing is held any more."""
+    BUILDING = 6
+    """Starting, and an engine is being built, which takes minutes (infer alone)."""
 
 
 class Arena(Protocol):
@@ -232,6 +234,8 @@ class Context:
     """Whether the process (role, station) says READY and moves. Station -1 for infer and record."""
     is_line_healthy: Callable[[int], bool]
     """Whether every process that this station needs says READY and moves: gates the heartbeat."""
+    building: Callable[[str], None] = lambda _what: None
+    """Say on the board what is being built, while the step is made; empty: nothing any more."""
     part_limit: int = 0
     """Stop after so many parts per station; 0: run until stopped."""
     restarts: int = 0

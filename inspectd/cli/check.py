@@ -9,26 +9,39 @@ from inspectd.errors import Exit, StationFaults
 from inspectd.forward import receivers
 from inspectd.model import checks, distributions
 from inspectd.stages.camera import checks as camera_checks
+from inspectd.stages.infer import checks as engine_checks
+from inspectd.stages.sink import opcua_checks, peers
 
 __all__ = ["EXTRA_CHECKS", "add_arguments", "load_checked", "load_to_run", "run"]
 
-EXTRA_CHECKS: tuple[ExtraCheck, ...] = (checks.check, camera_checks.check, receivers.check)
+_OF_FILE: tuple[ExtraCheck, ...] = (
+    checks.check,
+    camera_checks.check,
+    receivers.check,
+    opcua_checks.check,
+)
+EXTRA_CHECKS: tuple[ExtraCheck, ...] = (*_OF_FILE, engine_checks.check, peers.check)
 """Checks of higher floors, made when the file itself is right."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Take the files."""
     parser.add_argument("files", nargs="+", metavar="FILE", help="station file")
+    parser.add_argument(
+        "--elsewhere",
+        action="store_true",
+        help="the line runs on another machine: do not ask what the Paddle installed here can do",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Check all files; one line for each that is right, all faults of the others to stderr."""
-    return max([_check(file) for file in args.files])
+    return max([_check(file, is_elsewhere=args.elsewhere) for file in args.files])
 
 
 def load_checked(file: str) -> Line:
-    """Load a station file with all checks."""
-    return load(file, extra=EXTRA_CHECKS)
+    """Load a station file that need not run here: all checks but what the Paddle here can do."""
+    return load(file, extra=_OF_FILE)
 
 
 def load_to_run(file: str) -> Line:
@@ -38,20 +51,20 @@ def load_to_run(file: str) -> Line:
         StationFaults: the file is wrong.
         EngineRefused: Paddle is not installed as the engine needs it.
     """
-    line = load_checked(file)
+    line = load(file, extra=EXTRA_CHECKS)
     if isinstance(line.engine, PaddleEngine):
         distributions.require(line.models[0].name, line.engine.device)
     return line
 
 
-def _check(file: str) -> Exit:
+def _check(file: str, *, is_elsewhere: bool) -> Exit:
     try:
-        line = load_checked(file)
+        line = load(file, extra=_OF_FILE if is_elsewhere else EXTRA_CHECKS)
     except StationFaults as faults:
         print(faults, file=sys.stderr)
         return faults.exit_code
     print(f"{file}: ok: {_summary(line)}")
-    if isinstance(line.engine, PaddleEngine):
+    if isinstance(line.engine, PaddleEngine) and not is_elsewhere:
         trouble = distributions.trouble(line.engine.device, distributions.installed())
         if trouble:
             print(f"{file}: note: it cannot run here: {trouble}", file=sys.stderr)

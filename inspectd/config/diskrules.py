@@ -13,11 +13,13 @@ from inspectd.config.schema import (
     Record,
     ReplayCamera,
     Template,
+    Tensorrt,
 )
 
-__all__ = ["DISK_RULES"]
+__all__ = ["DISK_RULES", "pictures_in"]
 
 _OPENVINO = ("cpu", "openvino")
+_PICTURES = frozenset({".bmp", ".jpeg", ".jpg", ".png", ".tif", ".tiff"})
 
 
 def model_folder_exists(model: Model) -> Iterator[Complaint]:
@@ -75,6 +77,24 @@ def openvino_has_its_format(line: Line) -> Iterator[Complaint]:
             yield Complaint(f"models[{index}].path", what)
 
 
+def calibration_has_enough_pictures(line: Line) -> Iterator[Complaint]:
+    """`calibration` of a model is a folder with `tensorrt.calibration_min_pictures` pictures."""
+    engine = line.engine
+    if not isinstance(engine, PaddleEngine) or engine.precision != "int8":
+        return
+    least = (engine.tensorrt or Tensorrt()).calibration_min_pictures
+    for index, model in enumerate(line.models):
+        if not model.calibration:
+            continue
+        key = f"models[{index}].calibration"
+        faults = list(_wants_folder(key, model.calibration))
+        yield from faults
+        count = 0 if faults else len(pictures_in(model.calibration))
+        if not faults and count < least:
+            what = f"holds {count} pictures, at least {least} are asked for; add some, or lower"
+            yield Complaint(key, f"{what} tensorrt.calibration_min_pictures and check by parity")
+
+
 DISK_RULES: tuple[tuple[type[Any], CrossRule], ...] = (
     (Model, model_folder_exists),
     (ReplayCamera, frames_exist),
@@ -83,8 +103,14 @@ DISK_RULES: tuple[tuple[type[Any], CrossRule], ...] = (
     (Template, templates_exist),
     (Record, record_can_be_a_folder),
     (Line, openvino_has_its_format),
+    (Line, calibration_has_enough_pictures),
 )
 """Every rule, with the class of the objects it is asked about."""
+
+
+def pictures_in(folder: str) -> list[Path]:
+    """Answer the picture files of a folder, by name, without looking into them."""
+    return sorted(one for one in Path(folder).iterdir() if one.suffix.lower() in _PICTURES)
 
 
 def _wants_folder(key: str, path: str) -> Iterator[Complaint]:

@@ -92,6 +92,11 @@ class Row:
             self._trouble = trouble
         self._words[_STATUS] = status
 
+    def building(self, what: str, now_ns: int) -> None:
+        """Say that an engine is being built; empty: it is not any more."""
+        self._words[_LOOP] = now_ns
+        self.say(Status.BUILDING if what else Status.STARTING, what)
+
     def alive(self, pid: int) -> None:
         """Name the process; its first words."""
         self._words[_PID] = pid

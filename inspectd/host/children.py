@@ -89,7 +89,7 @@ class Child:
 
     def has_begun(self) -> bool:
         """Whether its loop has turned."""
-        return self.row.state().status not in (Status.ABSENT, Status.STARTING)
+        return self.row.state().status not in (Status.ABSENT, Status.STARTING, Status.BUILDING)
 
     def kill(self) -> None:
         """Kill it (SIGKILL) and reap it."""
@@ -101,5 +101,5 @@ def is_overdue(row: Row, now_ns: int) -> bool:
     """Whether a process is surely stuck: it is to be killed and started again."""
     state = row.state()
     patience = PATIENCE[state.role]
-    limit_s = patience.start_s if state.status is Status.STARTING else patience.kill_s
-    return now_ns - state.moved_ns > limit_s * 1e9
+    limits_s = {Status.STARTING: patience.start_s, Status.BUILDING: patience.build_s}
+    return now_ns - state.moved_ns > limits_s.get(state.status, patience.kill_s) * 1e9

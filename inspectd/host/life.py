@@ -184,6 +184,7 @@ def _context(manifest: Manifest, shared: _Shared, log: Callable[..., None]) -> C
         log=log,
         is_ready=lambda role, at: board.is_ready(role, at, time.monotonic_ns()),
         is_line_healthy=lambda at: board.is_line_healthy(at, time.monotonic_ns()),
+        building=lambda what: row.building(what, time.monotonic_ns()),
         part_limit=manifest.part_limit,
         restarts=row.restarts,
         run_id=manifest.run_id,

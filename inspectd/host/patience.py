@@ -30,6 +30,8 @@ class Patience:
     """No movement at all; longer and it is killed and restarted."""
     start_s: float = 60
     """From its birth to READY: imports, on a machine that starts everything at once."""
+    build_s: float = 60
+    """One step of building an engine; longer and it is killed."""
     drain_s: float = 3
     """To finish what it holds when it is asked to stop; longer and it is killed."""
 
@@ -39,8 +41,8 @@ PATIENCE: Mapping[Role, Patience] = MappingProxyType(
         Role.CAMERA: Patience(),
         Role.GATE: Patience(),
         Role.INFER: Patience(
-            busy_s=5, kill_s=20, start_s=300, drain_s=20
-        ),  # loads and tests models
+            busy_s=5, kill_s=20, start_s=300, drain_s=20, build_s=3600
+        ),  # loads and tests models; users of TensorRT report builds of 10 minutes
         Role.JUDGE: Patience(),
         Role.SINK: Patience(drain_s=5),
         Role.RECORD: Patience(kill_s=60, drain_s=30),  # waits for disks

@@ -11,7 +11,7 @@ It never touches a part itself. When it is killed, the kernel kills its children
 
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -28,6 +28,7 @@ from inspectd.host.notify import Notifier
 from inspectd.host.patience import PATIENCE
 from inspectd.host.signals import Signals, listening
 from inspectd.host.simulators import Simulator, start_simulators
+from inspectd.ports import Status
 
 __all__ = ["Outcome", "Plan", "Supervisor", "new_run_id"]
 
@@ -37,6 +38,8 @@ triggered that nobody would judge."""
 _STOP_ORDER = (Role.CAMERA, Role.GATE, Role.INFER, Role.JUDGE, Role.SINK, Role.REJECT)
 """Then the simulators, then the record, then the forwarders."""
 _TURN_S = 0.1
+_EXTENSION_USEC = 60_000_000
+"""So long systemd waits on, told anew every turn while an engine is built."""
 _CLEAN_END_S = 2.0
 """For a drained process to close its devices and leave."""
 
@@ -148,13 +151,21 @@ class Supervisor:
             for role in roles:
                 crew.start(role, time.monotonic_ns())
             while self._end is None and (waiting := crew.unready()):
-                self._notifier.send(STATUS=f"waiting for {', '.join(waiting)}")
+                self._tell_of_waiting(crew.states(), waiting)
                 self._turn(crew, signals)
             if self._end is not None:
                 return
         crew.start(Role.FORWARD, time.monotonic_ns())
         self._log("info", "line_ready", line=self._line.line)
         self._notifier.send(READY=1, STATUS="all processes are ready")
+
+    def _tell_of_waiting(self, states: Sequence[State], waiting: Sequence[str]) -> None:
+        """Say whom the start waits for; while an engine is built, ask systemd for more time."""
+        building = next((one.trouble for one in states if one.status is Status.BUILDING), "")
+        if building:
+            self._notifier.send(STATUS=f"building: {building}", EXTEND_TIMEOUT_USEC=_EXTENSION_USEC)
+        else:
+            self._notifier.send(STATUS=f"waiting for {', '.join(waiting)}")
 
     def _turn(self, crew: Crew, signals: Signals, *, is_stopping: bool = False) -> None:
         """Look after everybody once; wait up to 0.1 s for something to happen."""

@@ -2,23 +2,46 @@
 
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from inspectd.config.schema import Engine as EngineSettings
-from inspectd.config.schema import PaddleEngine, ScriptedEngine
+from inspectd.config.schema import Gpu, Line, Model, PaddleEngine, ScriptedEngine
 from inspectd.errors import EngineRefused
+from inspectd.model import distributions
+from inspectd.model.graph import read_graph
 from inspectd.model.spec import ModelSpec
+from inspectd.stages.infer.asking import Asked, asked_of
+from inspectd.stages.infer.building import Log, Tell, have_ready, refuse_changed, stamp_of
+from inspectd.stages.infer.cache import Cache
+from inspectd.stages.infer.calibration import Pictures
+from inspectd.stages.infer.card import card_of, keep_off_mps, memory_in_use, require_mps
 from inspectd.stages.infer.engine import Engine
 from inspectd.stages.infer.paddle import Paddle
+from inspectd.stages.infer.routes import Build
 from inspectd.stages.infer.scripted import Scripted
-from inspectd.stages.infer.selftest import prove, read_golden
+from inspectd.stages.infer.selftest import TOLERANCES, prove, read_golden
+from inspectd.stages.infer.stamp import Stamp
+from inspectd.stages.infer.tensorrt import build_engine
+from inspectd.stages.infer.wheel import installed_build
 
-__all__ = ["cache_folder", "load"]
+__all__ = ["Kept", "asked_here", "cache_folder", "kept_engine", "load", "log_memory", "pictures_of"]
+
+
+def _nobody(_text: str) -> None:
+    """Whoever loads by hand is not told of steps."""
 
 
 def load(
-    spec: ModelSpec, settings: EngineSettings, batch_max: int, log: Callable[..., None]
+    spec: ModelSpec,
+    settings: EngineSettings,
+    batch_max: int,
+    log: Log,
+    *,
+    pictures: Pictures | None = None,
+    tell: Tell = _nobody,
 ) -> Engine:
     """Load a model and have it prove itself.
 
@@ -27,6 +50,8 @@ def load(
         settings: of the station file.
         batch_max: largest batch that will be run.
         log: takes a level, an event name and fields.
+        pictures: to calibrate int8 with, where it is built here.
+        tell: is told while an engine is built, with an empty text at the end.
 
     Raises:
         EngineRefused: it cannot be loaded, or gives other values than it must.
@@ -34,7 +59,7 @@ def load(
     if isinstance(settings, ScriptedEngine):
         return Scripted(settings, spec.layout)
     try:
-        return _proved(spec, settings, batch_max, log)
+        return _proved(spec, settings, batch_max, log=log, pictures=pictures, tell=tell)
     except EngineRefused as refused:
         is_last = settings.backend == "plain" or settings.device == "gpu"
         if is_last or settings.self_test == "refuse":
@@ -45,20 +70,118 @@ def load(
         return plain
 
 
-def _proved(
-    spec: ModelSpec, settings: PaddleEngine, batch_max: int, log: Callable[..., None]
-) -> Engine:
-    engine = Paddle(
+def asked_here(
+    spec: ModelSpec, settings: PaddleEngine, batch_max: int, *, has_calibration: bool
+) -> tuple[Asked, Build]:
+    """Decide what is asked of the Paddle that is installed here.
+
+    Raises:
+        EngineRefused: it is not installed, or cannot do it.
+    """
+    distributions.require(spec.name, settings.device)
+    is_tensorrt = settings.backend == "tensorrt"
+    build = installed_build(ask_tensorrt=is_tensorrt)
+    if build is None:
+        raise EngineRefused(spec.name, "the installed Paddle is not recognised", "install it again")
+    asked = asked_of(
         spec,
-        device=settings.device,
-        backend=settings.backend,
-        threads=settings.threads,
-        cache=cache_folder(spec),
+        settings,
+        build,
+        batch_max=batch_max,
+        has_calibration=has_calibration,
+        is_quantised=settings.precision == "int8" and read_graph(spec.programs[0]).is_quantised,
     )
+    if asked.route.is_gpu and asked.gpu.mps:
+        require_mps(spec.name)
+    elif asked.route.is_gpu:
+        keep_off_mps()
+    return asked, build
+
+
+def pictures_of(line: Line, model: Model, spec: ModelSpec) -> Pictures | None:
+    """The calibration pictures of a model, laid out as at its first station; None: it has none."""
+    if not model.calibration:
+        return None
+    station = next((one for one in line.stations if one.model == model.name), None)
+    if station is None:
+        return Pictures(spec, model.calibration)
+    return Pictures(spec, model.calibration, station.template, station.tiles)
+
+
+def log_memory(settings: EngineSettings, log: Log) -> None:
+    """Log what this process holds, with all of its models loaded and warm."""
+    gpu = None
+    if isinstance(settings, PaddleEngine) and settings.device == "gpu":
+        gpu = (settings.gpu or Gpu()).id
+    memory = memory_in_use(gpu)
+    log(
+        "info",
+        "engine_memory",
+        rss_mb=memory.rss_mb,
+        rss_peak_mb=memory.rss_peak_mb,
+        gpu_mb=memory.gpu_mb,
+    )
+
+
+# ---------------------------------------------------------------- what is kept
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Where the TensorRT engine of a model lies, and what it must be good for."""
+
+    cache: Cache
+    asked: Asked
+    """With that folder in it."""
+    now: Stamp
+
+
+def kept_engine(
+    spec: ModelSpec,
+    asked: Asked,
+    build: Build,
+    pictures: Pictures | None,
+    folder: Path | None = None,
+) -> Kept:
+    """Look at the card, and name the folder of the engine.
+
+    Args:
+        spec: the model.
+        asked: of Paddle, with a TensorRT route.
+        build: the installed Paddle.
+        pictures: to calibrate with.
+        folder: instead of the one that the station file or the system says.
+
+    Raises:
+        EngineRefused: there is no card, or no TensorRT.
+    """
+    card = card_of(spec.name, asked.gpu.id, with_tensorrt=True)
+    root = folder or (
+        Path(asked.tensorrt.cache, spec.digest) if asked.tensorrt.cache else cache_folder(spec)
+    )
+    place = root / f"{asked.route.value}-{asked.precision}"
+    digest = pictures.digest() if pictures is not None and asked.is_calibrated else ""
+    now = stamp_of(spec.digest, asked, build, card, digest)
+    return Kept(Cache(place), replace(asked, cache=place), now)
+
+
+def _proved(
+    spec: ModelSpec,
+    settings: PaddleEngine,
+    batch_max: int,
+    *,
+    log: Log,
+    pictures: Pictures | None,
+    tell: Tell,
+) -> Engine:
+    asked, build = asked_here(spec, settings, batch_max, has_calibration=pictures is not None)
+    if asked.route.is_gpu and asked.gpu.mps:
+        log("warning", "engine_mps", gpu=asked.gpu.id)
+    engine = _loaded(spec, asked, build, log=log, pictures=pictures, tell=tell)
     plain = None
-    if read_golden(spec) is None and engine.describe()["backend"] != "plain":
-        plain = Paddle(spec, backend="plain", threads=settings.threads)
-    if not prove(spec, engine, batch_max, plain):
+    if read_golden(spec) is None and engine.describe()["backend"] not in ("plain", "cuda"):
+        plain = _plain_of(spec, asked)
+    if not prove(spec, engine, batch_max, plain, TOLERANCES[asked.precision]):
         log(
             "warning",
             "engine_unproven",
@@ -66,6 +189,48 @@ def _proved(
             remedy=f"inspectd model golden {spec.path}",
         )
     return engine
+
+
+def _plain_of(spec: ModelSpec, asked: Asked) -> Engine:
+    """The reference of the self-test: Paddle's own kernels in FP32 on the CPU."""
+    return Paddle(spec, backend="plain", threads=asked.threads)
+
+
+def _loaded(
+    spec: ModelSpec,
+    asked: Asked,
+    build: Build,
+    *,
+    log: Log,
+    pictures: Pictures | None,
+    tell: Tell,
+) -> Engine:
+    if not asked.route.is_tensorrt:
+        if asked.route.is_gpu:
+            card_of(spec.name, asked.gpu.id, with_tensorrt=False)
+        return Paddle(spec, asked=replace(asked, cache=cache_folder(spec)))
+    with _folder_of(asked) as folder:
+        kept = kept_engine(spec, asked, build, pictures, folder)
+        stale = asked.tensorrt.stale if asked.tensorrt.use_static else "rebuild"
+
+        def work() -> None:
+            build_engine(spec, kept.asked, pictures, tell)
+
+        have_ready(kept.cache, kept.now, stale, work, model=spec.name, tell=tell, log=log)
+        with kept.cache.using():
+            engine = Paddle(spec, asked=kept.asked)
+            refuse_changed(kept.cache, kept.now, spec.name)
+        return engine
+
+
+@contextmanager
+def _folder_of(asked: Asked) -> Iterator[Path | None]:
+    """Where an engine goes that is not kept: a folder that goes again, once it is in memory."""
+    if asked.tensorrt.use_static:
+        yield None
+        return
+    with tempfile.TemporaryDirectory(prefix="inspectd-") as folder:
+        yield Path(folder)
 
 
 def cache_folder(spec: ModelSpec) -> Path:

@@ -1,31 +1,26 @@
-"""EDGE (paddle): one Paddle Inference predictor.
-
-Paddle's silent ways are undone here: a CPU build ignores `enable_use_gpu`, so that is read back;
-a `.json` program fails in its first run with oneDNN unless one pass is taken out (seen with 3.3);
-the OpenVINO engine writes its cache into the current folder unless told otherwise.
-"""
+"""EDGE (paddle): one Paddle Inference predictor."""
 
 import importlib
 import os
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 
+from inspectd.config.schema import PaddleEngine
 from inspectd.errors import EngineFault, EngineRefused
 from inspectd.model import distributions
-from inspectd.model.spec import ModelSpec, Program
+from inspectd.model.spec import ModelSpec
+from inspectd.stages.infer.asking import Asked, asked_of
+from inspectd.stages.infer.configure import Purpose, configured, mismatches
 from inspectd.stages.infer.engine import Array, Batch
+from inspectd.stages.infer.routes import Backend, Device
+from inspectd.stages.infer.wheel import installed_build
 
-__all__ = ["Backend", "Paddle"]
-
-Backend: TypeAlias = Literal["onednn", "openvino", "plain"]
-_JSON_TRAP = "onednn_placement_pass"
-"""With it, PIR programs of 3.3 end in `ConvertPirAttribute2RuntimeAttribute` (NotImplemented)."""
-_GPU_POOL_MB = 512
-"""First size of the GPU's memory pool; it grows."""
+__all__ = ["Paddle"]
 
 
 class Paddle:
@@ -35,50 +30,36 @@ class Paddle:
         self,
         spec: ModelSpec,
         *,
-        device: Literal["cpu", "gpu"] = "cpu",
-        backend: Backend = "onednn",
+        device: Device = "cpu",
+        backend: Backend = "auto",
         threads: int = 1,
         cache: Path | None = None,
+        asked: Asked | None = None,
+        purpose: Purpose = Purpose.SERVE,
     ) -> None:
         """Load the model's program.
 
         Args:
             spec: the model.
             device: where it shall run; read back.
-            backend: kernels on the CPU; `openvino` takes `.pdmodel` programs only.
+            backend: kernels; `openvino` takes `.pdmodel` programs only.
             threads: of one run on the CPU.
             cache: folder for what the backend may keep between starts.
+            asked: everything about it, decided before; the four above are then not looked at.
+            purpose: what it is for.
 
         Raises:
             EngineRefused: Paddle is missing, doubled, cannot do what was asked, or cannot load it.
         """
         self._spec = spec
-        distributions.require(spec.name, device)
-        self._inference = _imported(spec.name)
-        program = spec.program("pdmodel" if backend == "openvino" and device == "cpu" else None)
-        if program is None:
-            raise EngineRefused(
-                spec.name, "openvino takes .pdmodel programs, there is none", "choose onednn"
-            )
-        self._program = program
-        try:
-            config = self._config(program, device, backend, threads, cache)
-        except AttributeError as error:
-            raise EngineRefused(
-                spec.name,
-                f"this Paddle is too old for {backend} with .{program.format} ({error})",
-                "install Paddle 3, or give it a .pdmodel program and the backend onednn",
-            ) from error
-        self._asked = {"device": device, "backend": backend if device == "cpu" else "cuda"}
-        self._read_back(config)
-        try:
-            self._predictor = self._inference.create_predictor(config)
-        except Exception as error:
-            raise EngineRefused(
-                spec.name,
-                f"{program.program_path} cannot be loaded ({_first_line(error)})",
-                "export it again with this version of Paddle, or as .pdmodel",
-            ) from error
+        if asked is None:
+            distributions.require(spec.name, device)
+            wanted = PaddleEngine(kind="paddle", device=device, backend=backend, threads=threads)
+            asked = replace(asked_of(spec, wanted, installed_build()), cache=cache)
+        else:
+            distributions.require(spec.name, "gpu" if asked.route.is_gpu else "cpu")
+        self._asked = asked
+        self._predictor: Any = self._created(_imported(spec.name), purpose)
         self._inputs = {
             name: self._predictor.get_input_handle(name)
             for name in self._predictor.get_input_names()
@@ -98,60 +79,52 @@ class Paddle:
             raise EngineFault(self._spec.name, _first_line(error)) from error
 
     def describe(self) -> Mapping[str, str]:
-        """What was read back from the configuration that the predictor was made with."""
+        """What was asked, and found again in the configuration the predictor was made with."""
+        asked = self._asked
         version = importlib.import_module("paddle").__version__
-        return {
+        described = {
             "kind": "paddle",
             "version": str(version),
-            "format": self._program.format,
-            **self._asked,
+            "format": asked.program.format,
+            "device": "gpu" if asked.route.is_gpu else "cpu",
+            "backend": asked.route.value,
+            "precision": asked.precision,
         }
+        if asked.route.is_gpu:
+            described["gpu"] = str(asked.gpu.id)
+        return described
+
+    def close(self) -> None:
+        """Take the predictor down; what it collected is written now."""
+        self._inputs, self._outputs, self._predictor = {}, [], None
 
     # ------------------------------------------------------------ inside
 
-    def _config(
-        self,
-        program: Program,
-        device: str,
-        backend: Backend,
-        threads: int,
-        cache: Path | None,
-    ) -> Any:
-        config = self._inference.Config(program.program_path, program.params_path)
-        config.disable_glog_info()
-        if cache is not None:
-            config.set_optim_cache_dir(str(cache))
-        if program.format == "json":
-            config.enable_new_ir(True)  # noqa: FBT003 - Paddle's signature
-            config.enable_new_executor(True)  # noqa: FBT003 - the same
-        config.enable_memory_optim()
-        if device == "gpu":
-            config.enable_use_gpu(_GPU_POOL_MB, 0)
-            return config
-        config.disable_gpu()
-        config.set_cpu_math_library_num_threads(threads)
-        if backend == "openvino":
-            config.enable_openvino_engine(self._inference.PrecisionType.Float32)
-        elif backend == "onednn":
-            config.enable_mkldnn()
-            if program.format == "json":
-                config.delete_pass(_JSON_TRAP)
-        else:
-            config.disable_mkldnn()
-        return config
-
-    def _read_back(self, config: Any) -> None:
-        """Refuse a configuration that is not what was asked for."""
-        got = "gpu" if config.use_gpu() else "cpu"
-        if got != self._asked["device"]:
-            self._refuse(
-                f"asked for {self._asked['device']}, this Paddle gives {got}", "correct `device`"
-            )
-        if self._asked["backend"] == "openvino" and not config.openvino_engine_enabled():
-            self._refuse("this Paddle has no OpenVINO engine", "choose onednn")
-
-    def _refuse(self, what: str, remedy: str) -> None:
-        raise EngineRefused(self._spec.name, what, remedy)
+    def _created(self, inference: Any, purpose: Purpose) -> Any:
+        asked, program = self._asked, self._asked.program
+        try:
+            config = configured(inference, asked, purpose)
+        except AttributeError as error:
+            raise EngineRefused(
+                self._spec.name,
+                f"this Paddle is too old for {asked.route.value} with .{program.format} ({error})",
+                "install Paddle 3, or give it a .pdmodel program and the backend onednn",
+            ) from error
+        except Exception as error:
+            what = f"Paddle cannot be set up for {asked.route.value} ({_first_line(error)})"
+            raise EngineRefused(self._spec.name, what, "correct `engine`, or the card") from error
+        wrong = mismatches(config, asked, purpose)
+        if wrong:
+            what = f"Paddle does not take what is asked: {'; '.join(wrong)}"
+            raise EngineRefused(self._spec.name, what, "correct `engine`, or use another Paddle")
+        try:
+            return inference.create_predictor(config)
+        except Exception as error:
+            raise EngineRefused(
+                self._spec.name,
+                f"{program.program_path} cannot be loaded ({_first_line(error)})",
+                "export it again with this version of Paddle, or as .pdmodel",
+            ) from error
 
 
 def _imported(model: str) -> Any:

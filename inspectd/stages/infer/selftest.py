@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TypeAlias
 
 import numpy as np
@@ -21,9 +22,9 @@ from inspectd.stages.infer.engine import Array, Engine
 from inspectd.stages.infer.look import Look, read_picture
 
 __all__ = [
-    "BOX_PX",
-    "SCORE",
+    "TOLERANCES",
     "Golden",
+    "Tolerance",
     "difference",
     "look_at",
     "picture_of",
@@ -33,10 +34,25 @@ __all__ = [
     "write_golden",
 ]
 
-BOX_PX = 0.5
-"""A box may differ by so much: half a pixel decides no rule, and is far above FP32 rounding."""
-SCORE = 1e-3
-"""A score may differ by so much; FP32 backends differ by some 1e-6."""
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """By how much an engine may differ from the plain FP32 one."""
+
+    score: float
+    box_px: float
+
+
+TOLERANCES: Mapping[str, Tolerance] = MappingProxyType(
+    {
+        "fp32": Tolerance(score=1e-3, box_px=0.5),
+        "fp16": Tolerance(score=0.02, box_px=1.0),
+        "int8": Tolerance(score=0.10, box_px=2.0),
+    }
+)
+"""By precision. fp32: half a pixel decides no rule, and both are far above rounding (backends
+differ by some 1e-6). fp16 and int8: chosen, not measured (there was no card): `inspectd engine
+parity` shows what a model really loses."""
 _BATCH_MAX = 4
 """Batches of this size show what a place in the batch does."""
 _PICTURES = ("golden.png", "golden.jpg")
@@ -111,7 +127,13 @@ def write_golden(spec: ModelSpec, plain: Engine, picture: Path) -> tuple[Detecti
     return found
 
 
-def prove(spec: ModelSpec, engine: Engine, batch_max: int, plain: Engine | None = None) -> bool:
+def prove(
+    spec: ModelSpec,
+    engine: Engine,
+    batch_max: int,
+    plain: Engine | None = None,
+    tolerance: Tolerance = TOLERANCES["fp32"],
+) -> bool:
     """Run the self-test; answer whether stored golden outputs were there to compare with.
 
     Args:
@@ -119,6 +141,7 @@ def prove(spec: ModelSpec, engine: Engine, batch_max: int, plain: Engine | None 
         engine: the one that wants to judge.
         batch_max: largest batch that the station file allows.
         plain: without golden outputs, the engine to compare with; None: only finite is asked.
+        tolerance: by how much it may differ.
 
     Raises:
         EngineRefused: it gives other values than it must.
@@ -126,7 +149,7 @@ def prove(spec: ModelSpec, engine: Engine, batch_max: int, plain: Engine | None 
     golden = read_golden(spec)
     look = golden.look if golden else _synthetic(spec)
     try:
-        compare = _comparison(spec, look, golden, plain)
+        compare = _comparison(spec, look, golden, plain, tolerance)
         for name, raw in _runs(look, engine, batch_max):
             wrong = compare(raw)
             if wrong:
@@ -143,7 +166,11 @@ def prove(spec: ModelSpec, engine: Engine, batch_max: int, plain: Engine | None 
 
 
 def _comparison(
-    spec: ModelSpec, look: Look, golden: Golden | None, plain: Engine | None
+    spec: ModelSpec,
+    look: Look,
+    golden: Golden | None,
+    plain: Engine | None,
+    tolerance: Tolerance,
 ) -> Callable[[_Raw], str]:
     """Answer a function that says what is wrong with the outputs of one frame."""
     reference = None
@@ -156,19 +183,23 @@ def _comparison(
     def compare(raw: _Raw) -> str:
         found = look.decoded(raw)
         if wanted is not None:
-            return difference(_told(spec, wanted), _told(spec, found), spec.draw_threshold)
-        return "" if reference is None else raw_difference(reference, raw)
+            sought, seen = _told(spec, wanted, tolerance), _told(spec, found, tolerance)
+            return difference(sought, seen, spec.draw_threshold, tolerance)
+        return "" if reference is None else raw_difference(reference, raw, tolerance)
 
     return compare
 
 
-def raw_difference(wanted: _Raw, raw: _Raw) -> str:
+def raw_difference(wanted: _Raw, raw: _Raw, tolerance: Tolerance = TOLERANCES["fp32"]) -> str:
     """Say how the outputs for every anchor differ; empty: they do not.
 
     A picture of noise may hold nothing that counts as found, so that finding nothing twice would
     prove nothing: here each number is held against its partner.
     """
-    for name, limit, share in (("scores", SCORE, 0.0), ("boxes", BOX_PX, 1e-3)):
+    for name, limit, share in (
+        ("scores", tolerance.score, 0.0),
+        ("boxes", tolerance.box_px, 1e-3),
+    ):
         allowed = limit + share * np.abs(wanted[name])
         wrong = np.abs(raw[name] - wanted[name]) > allowed
         if wrong.any():
@@ -177,7 +208,12 @@ def raw_difference(wanted: _Raw, raw: _Raw) -> str:
     return ""
 
 
-def difference(wanted: Sequence[Detection], found: Sequence[Detection], threshold: float) -> str:
+def difference(
+    wanted: Sequence[Detection],
+    found: Sequence[Detection],
+    threshold: float,
+    tolerance: Tolerance = TOLERANCES["fp32"],
+) -> str:
     """Say how `found` differs from `wanted`; empty: it does not.
 
     Only detections of at least `threshold` must have a partner; the partner may lie a rounding
@@ -187,10 +223,12 @@ def difference(wanted: Sequence[Detection], found: Sequence[Detection], threshol
         wanted: detections of the reference.
         found: detections to be held against it.
         threshold: score from which a detection counts.
+        tolerance: by how much partners may differ.
     """
     for these, those, word in ((wanted, found, "missing"), (found, wanted, "too many")):
         for one in these:
-            if one.score >= threshold + SCORE and not any(_same(one, two) for two in those):
+            is_told = one.score >= threshold + tolerance.score
+            if is_told and not any(_same(one, two, tolerance) for two in those):
                 return (
                     f"{word}: {one.label} {one.score:.4f} at "
                     f"{one.x1:.1f} {one.y1:.1f} {one.x2:.1f} {one.y2:.1f}"
@@ -198,18 +236,22 @@ def difference(wanted: Sequence[Detection], found: Sequence[Detection], threshol
     return ""
 
 
-def _same(one: Detection, two: Detection) -> bool:
+def _same(one: Detection, two: Detection, tolerance: Tolerance) -> bool:
     sides = ((one.x1, two.x1), (one.y1, two.y1), (one.x2, two.x2), (one.y2, two.y2))
     return (
         one.label == two.label
-        and abs(one.score - two.score) <= SCORE
-        and all(abs(a - b) <= BOX_PX for a, b in sides)
+        and abs(one.score - two.score) <= tolerance.score
+        and all(abs(a - b) <= tolerance.box_px for a, b in sides)
     )
 
 
-def _told(spec: ModelSpec, found: Sequence[Detection]) -> list[Detection]:
+def _told(
+    spec: ModelSpec,
+    found: Sequence[Detection],
+    tolerance: Tolerance = TOLERANCES["fp32"],
+) -> list[Detection]:
     """Detections that count, with the rounding below the threshold."""
-    return [one for one in found if one.score >= spec.draw_threshold - SCORE]
+    return [one for one in found if one.score >= spec.draw_threshold - tolerance.score]
 
 
 def _runs(look: Look, engine: Engine, batch_max: int) -> Iterator[tuple[str, _Raw]]:

@@ -22,7 +22,7 @@ from inspectd.ports import Context, Counter, Out, Step, Tensor
 from inspectd.stages.infer.batch import Planner, Waiting
 from inspectd.stages.infer.detail import with_engine, with_error
 from inspectd.stages.infer.engine import Array, Batch, Engine
-from inspectd.stages.infer.loading import load
+from inspectd.stages.infer.loading import load, log_memory, pictures_of
 from inspectd.stages.infer.scripted import Scripted
 
 __all__ = ["FAILURES_MAX", "InferStep", "Loaded", "Source", "build"]
@@ -74,6 +74,7 @@ def build(line: Line, station: int, context: Context) -> Step:  # noqa: ARG001 -
     for name, model in loaded.items():
         size = models[name].batch_max
         planner.learn(name, size, _warm_up(model, size, context.clock))
+    log_memory(line.engine, context.log)
     sources = {at: _source(line, at) for at in range(len(line.stations))}
     return InferStep(loaded, planner, sources, context, archive=frozenset(line.record.archive))
 
@@ -104,7 +105,14 @@ def _loaded(line: Line, model: Model, context: Context) -> Loaded:
     else:
         _refuse_another(model, spec, context)
         shape, name, digest, layout = spec.tensor_shape, spec.name, spec.digest, spec.layout
-        engine = load(spec, line.engine, model.batch_max, context.log)
+        engine = load(
+            spec,
+            line.engine,
+            model.batch_max,
+            context.log,
+            pictures=pictures_of(line, model, spec),
+            tell=context.building,
+        )
     room = np.zeros((model.batch_max, *shape), np.float32)
     context.log("info", "model_loaded", model=name, digest=digest, **engine.describe())
     return Loaded(
