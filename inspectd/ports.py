@@ -244,7 +244,8 @@ class Context:
     """Names this run in the record."""
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Values for single stages: `plc_port`, `io_port` (int) of simulators; `epoch_ns`
-    (int, monotonic), when the line began to see parts, for cameras that trigger by themselves."""
+    (int, monotonic), when the line began to see parts, for cameras that trigger by themselves;
+    `are_sinks_gone` (a call that answers a bool), for the record, which then closes the books."""
     journals: Mapping[int, Journal] = field(default_factory=dict)
     """By station index: the sink has its own, the record has all, nobody else has one."""
 

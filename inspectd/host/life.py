@@ -86,9 +86,9 @@ def _work(
         record = board.row(Role.RECORD, -1)
         post = Post(role, outboxes, arenas, row.count, _readiness_of(record))
         shared = _Shared(board, row, arenas, _journals(arguments.journal))
-        context = _context(manifest, shared, log)
-        step = build_step(role, manifest.line, station, context, manifest.steps)
         is_orphaned = _orphanhood(role, board, arguments.parent, log)
+        context = _context(manifest, shared, is_orphaned, log)
+        step = build_step(role, manifest.line, station, context, manifest.steps)
         _settle_memory()
         try:
             stage = Stage(
@@ -139,10 +139,13 @@ def _orphanhood(
     """How to ask whether the supervisor is gone: the record alone lives long enough to ask."""
     if role is not Role.RECORD:
         return lambda: False
+    return watch_parent(parent_pid, lambda: _sinks_of(board), log)
+
+
+def _sinks_of(board: Board) -> list[int]:
+    """Process ids of the sinks that the supervisor has not seen end."""
     sinks = [board.row(*member) for member in board.members if member[0] is Role.SINK]
-    return watch_parent(
-        parent_pid, lambda: [pid for sink in sinks if (pid := sink.state().pid)], log
-    )
+    return [pid for sink in sinks if (pid := sink.state().pid)]
 
 
 def _arenas(role: Role, manifest: Manifest, given: list[str]) -> dict[int, MemfdArena]:
@@ -168,7 +171,12 @@ class _Shared(NamedTuple):
     journals: Mapping[int, MemfdJournal]
 
 
-def _context(manifest: Manifest, shared: _Shared, log: Callable[..., None]) -> Context:
+def _context(
+    manifest: Manifest,
+    shared: _Shared,
+    is_orphaned: Callable[[], bool],
+    log: Callable[..., None],
+) -> Context:
     board, row = shared.board, shared.row
     extra: dict[str, Any] = {"epoch_ns": board.epoch_ns} if board.epoch_ns else {}
     station = row.member[1]
@@ -177,6 +185,7 @@ def _context(manifest: Manifest, shared: _Shared, log: Callable[..., None]) -> C
     if station in manifest.io_ports:
         extra["io_port"] = manifest.io_ports[station]
     extra["model_digests"] = manifest.model_digests
+    extra["are_sinks_gone"] = lambda: is_orphaned() or not _sinks_of(board)
     return Context(
         arenas=shared.arenas,
         clock=time.monotonic_ns,

@@ -1,10 +1,10 @@
 """The record outlives its supervisor by a moment: what was told is committed, then it ends.
 
 Every other process is killed by the kernel with its parent (`inspectd.host.tether`). The record is
-tied like them until its step is built. From then on a thread of its own watches the parent. When it
-dies, an alarm is set first, which ends the process whatever it is in; then the sinks are waited
-for, which the kernel is killing; then the loop is told to stop. What the sinks' journals hold by
-then is all that was ever told.
+tied like them until its memory is attached. From then on a thread of its own watches the parent.
+When it dies, an alarm is set first, which ends the process whatever it is in; then the sinks are
+waited for, which the kernel is killing; then the loop is told to stop. What the sinks' journals
+hold by then is all that was ever told.
 """
 
 import os

@@ -2,8 +2,8 @@
 
 To the sink and the record: the message waits here, in order, without its slot. To anybody else: the
 part becomes FAULT (queue full) at once, and its slot is free again. To the ejector nothing is
-repeated: a part unknown there is rejected; nor is what concerns no part. Nothing here ever waits. An
-event whose message is lost, with whichever process, is in the sink's journal (`docs/record.md`).
+repeated: a part unknown there is rejected; nor is what concerns no part. Nothing here ever waits.
+An event whose message is lost, with whichever process, is in the sink's journal.
 """
 
 from collections import deque

@@ -59,7 +59,7 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         "record_database_moved_aside": "The database is damaged or of another version; it is kept.",
         "record_write_failed": "Events cannot be written (`error`); they wait in memory.",
         "record_writes_again": "Events can be written again, and none was lost meanwhile.",
-        "part_untold": "The line was killed with this part in it; it is in the record, `was` how far.",
+        "part_untold": "The line was killed with this part in it; `was` says how far it was.",
         "record_events_lost": "The record ends with so many events that it could not write.",
         "events_expired_unsent": "Events were deleted that `receiver` has never got: it was away.",
         "archive_encode_failed": "A picture cannot be written as a file; its event is kept.",

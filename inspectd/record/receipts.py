@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from inspectd.frame import Ticket
-from inspectd.ports import Journal
+from inspectd.ports import Entry, Journal
 
 __all__ = ["Receipt", "Receipts"]
 
@@ -74,6 +74,10 @@ class Receipts:
         due = open_ones if at_once else open_ones & self._missed
         self._missed = open_ones - due
         return [(receipt, ticket) for receipt, ticket in found.items() if receipt in due]
+
+    def held(self) -> list[Entry]:
+        """Parts that their sinks never told; to be asked for when the sinks have ended."""
+        return [entry for journal in self._journals.values() for entry in journal.past().held]
 
     def has_all(self) -> bool:
         """Whether every event in the journals is confirmed."""

@@ -21,6 +21,7 @@ import numpy.typing as npt
 from inspectd.config.schema import Line
 from inspectd.frame import NO_SLOT, Kind, Role, Ticket
 from inspectd.ports import Context, Counter, Out, Step
+from inspectd.record.abandoned import abandoned
 from inspectd.record.archive import Archive
 from inspectd.record.clock import SteadyClock
 from inspectd.record.database import Database, Run, Written
@@ -107,6 +108,8 @@ class RecordStep:
         self._has_space = self._archive.free_mb() >= line.record.min_free_mb
         self._trouble = ""
         self._is_stopping = False
+        self._has_closed_books = False
+        """Parts that their sinks left untold are queued as well."""
         self._refusals = 0
         started = utc_text(utc())
         run = Run(context.run_id, line.line, line.file, line.digest, started)
@@ -279,7 +282,23 @@ class RecordStep:
         for receipt, ticket in self._receipts.missing(at_once=at_once):
             self._take(ticket, receipt, now_ns)
         if self._is_stopping:
+            self._close_books(now_ns)
             self._queue.hasten()
+
+    def _close_books(self, now_ns: int) -> None:
+        """Write what the sinks left untold, once, and not while one of them lives."""
+        are_sinks_gone: Callable[[], bool] = self._context.extra.get("are_sinks_gone", lambda: True)
+        if self._has_closed_books or not are_sinks_gone():
+            return
+        self._has_closed_books = True
+        for entry in self._receipts.held():
+            self._context.log(
+                "warning",
+                "part_untold",
+                trigger_id=entry.ticket.trigger_id,
+                was=entry.standing.name,
+            )
+            self._take(abandoned(entry, now_ns), None, now_ns)
 
     def _commit(self, now_ns: int) -> None:
         """Write the next batch, or keep it and wait."""

@@ -57,6 +57,7 @@ class Desk:
         self.counted: Tally[Counter] = Tally()
         self.said: list[tuple[str, str]] = []
         self.journals: dict[int, Journal] = {}
+        self.extra: dict[str, Any] = {}
 
     def log(self, level: str, event: str, **fields: object) -> None:
         """Keep what would be logged."""
@@ -78,6 +79,7 @@ class Desk:
             is_line_healthy=lambda station: True,
             run_id="run-1",
             journals=self.journals,
+            extra=self.extra,
         )
 
     def line(self, **record: Any) -> Line:
