@@ -10,9 +10,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from inspectd.config.schema import Tiles
 from inspectd.errors import ModelFault
-from inspectd.model.boxes import decode, suppress
+from inspectd.model.boxes import decode, decode_tiles
+from inspectd.model.nms import suppress, suppress_batch
 from inspectd.model.spec import LetterBox, ModelSpec, Nms, Resize
+from inspectd.model.tiles import Tiling
 
 from .test_geometry import model
 
@@ -84,6 +87,46 @@ def test_suppression_equals_the_plain_algorithm_on_many_boxes() -> None:
         chosen, numbers = suppress(boxes, scores, nms)
         found = list(zip(chosen.tolist(), numbers.tolist(), strict=True))
         assert found == plainly(boxes, scores, nms)
+
+
+@given(st.data(), st.integers(1, 4), st.integers(0, 7), st.integers(1, 3), LIMITS)
+def test_a_batch_is_suppressed_as_its_pictures_one_by_one(
+    data: st.DataObject, pictures: int, anchors: int, classes: int, nms: Nms
+) -> None:
+    """Pictures of a batch know nothing of each other."""
+    boxes = data.draw(arrays(np.float32, (pictures, anchors, 4), elements=SIDES))
+    scores = data.draw(arrays(np.float32, (pictures, classes, anchors), elements=SCORES))
+    chosen = suppress_batch(boxes, scores, nms)
+    assert len(chosen) == pictures
+    for at, (these, numbers) in enumerate(chosen):
+        found = list(zip(these.tolist(), numbers.tolist(), strict=True))
+        assert found == plainly(boxes[at], scores[at], nms)
+
+
+def test_a_frame_in_tiles_is_decoded_in_frame_pixels() -> None:
+    """Each tile's boxes move to where the tile lies; the seam's double is one object."""
+    spec = detector(layout="scores")
+    tiling = Tiling.of(Tiles(size_px=64, overlap_px=16), 112, 64)
+    boxes = np.zeros((2, 2, 4), np.float32)
+    scores = np.zeros((2, 2, 2), np.float32)
+    boxes[0, 0], scores[0, 0, 0] = (50, 8, 60, 16), 0.9  # seen by the left tile
+    boxes[1, 0], scores[1, 0, 0] = (2, 8, 12, 16), 0.8  # the same object in the right tile
+    boxes[1, 1], scores[1, 1, 1] = (20, 0, 40, 8), 0.7
+    found = decode_tiles(spec, {"boxes": boxes, "scores": scores}, tiling)
+    assert [(d.label, d.score > 0.85, d.x1, d.y1, d.x2, d.y2) for d in found] == [
+        ("Bottle", True, 50, 16, 60, 32),
+        ("Cap", False, 68, 0, 88, 16),
+    ]
+
+
+def test_broken_outputs_of_one_tile_are_a_fault_of_the_frame() -> None:
+    """A tile that cannot be read must not pass as empty."""
+    spec = detector(layout="scores")
+    tiling = Tiling.of(Tiles(size_px=64, overlap_px=16), 112, 64)
+    boxes = np.zeros((2, 2, 4), np.float32)
+    boxes[1, 0, 0] = np.nan
+    with pytest.raises(ModelFault, match="not finite"):
+        decode_tiles(spec, {"boxes": boxes, "scores": np.zeros((2, 2, 2), np.float32)}, tiling)
 
 
 def detector(**values: Any) -> ModelSpec:
