@@ -86,11 +86,11 @@ class Counter(IntEnum):
     """Times that the PLC's own heartbeat stood still for too long."""
     COMMANDS = 18
     """Commands of the PLC that were taken up."""
-    LET_PASS = 16
+    LET_PASS = 19
     """Parts that the output let pass (`reject.kind: output`)."""
-    REJECTED = 17
+    REJECTED = 20
     """Parts that it did not let pass, or whose place was lost."""
-    REJECTS_UNCONFIRMED = 18
+    REJECTS_UNCONFIRMED = 21
     """Rejected parts that were not seen in the bin in time."""
 
 
