@@ -26,6 +26,8 @@ _ENGINE_ERRORS_ENDING = 3
 """Failed runs in a row after which the inference gives up (`inspectd.stages.infer.step`)."""
 _CLOCK_MS = 2 * 3600 * 1000
 _FOREVER_NS = 1 << 62
+_LOOK = 0
+"""The signal that only asks whether a process is there."""
 
 
 class Struck:
@@ -70,7 +72,7 @@ def _found(world: World, fault: Fault, role: Role, struck: Struck) -> Iterator[i
             os.close(fd)
 
 
-def _send(fd: int, number: signal.Signals) -> bool:
+def _send(fd: int, number: int) -> bool:
     """Send a signal; whether the process is still there."""
     if fd < 0:
         return False
@@ -96,7 +98,7 @@ def _stop(world: World, fault: Fault, struck: Struck) -> Iterator[None]:
     with _found(world, fault, fault.kind.role, struck) as fd:
         try:
             _send(fd, signal.SIGSTOP)
-            world.wait_for(lambda: not _send(fd, signal.Signals(0)), fault.lasts_s)
+            world.wait_for(lambda: not _send(fd, _LOOK), fault.lasts_s)
         finally:
             _send(fd, signal.SIGCONT)
         yield
@@ -108,7 +110,7 @@ def _stuck(world: World, fault: Fault, struck: Struck, role: Role, word: Word) -
     with _found(world, fault, role, struck) as fd:
         world.page.set(word, _FOREVER_NS)
         try:
-            world.wait_for(lambda: not _send(fd, signal.Signals(0)), fault.lasts_s)
+            world.wait_for(lambda: not _send(fd, _LOOK), fault.lasts_s)
         finally:
             world.page.set(word, 0)
         yield

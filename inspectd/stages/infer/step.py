@@ -25,11 +25,13 @@ from inspectd.stages.infer.engine import Array, Batch, Engine
 from inspectd.stages.infer.loading import load, log_memory, pictures_of
 from inspectd.stages.infer.scripted import Scripted
 
-__all__ = ["FAILURES_MAX", "InferStep", "Loaded", "Source", "build"]
+__all__ = ["FAILURES_MAX", "TROUBLED_NS", "InferStep", "Loaded", "Source", "build"]
 
 _NS_PER_MS = 1_000_000
 FAILURES_MAX = 3
 """Failed runs in a row after which the process gives up; the supervisor starts a fresh one."""
+TROUBLED_NS = 1_000_000_000
+"""So long after a failed run the line is not ready; then the next part tries the engine again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,6 +192,7 @@ class InferStep:
         self._context = context
         self._archive = archive
         self._failures = 0
+        self._failed_ns = 0
 
     def feed(self, kind: Kind, ticket: Ticket, now_ns: int) -> Sequence[Out]:
         """Take a tensor into the queue."""
@@ -224,8 +227,15 @@ class InferStep:
         return len(self._planner) == 0
 
     def trouble(self) -> str:
-        """Say when runs fail."""
-        return f"the last {self._failures} runs of the model failed" if self._failures else ""
+        """Say when runs fail; for a while, because only a further part can show that they do not.
+
+        A station in trouble is not ready, and a PLC triggers no part for one that is not: trouble
+        that lasted until the next good run would last for ever.
+        """
+        is_fresh = self._context.clock() - self._failed_ns < TROUBLED_NS
+        if not self._failures or not is_fresh:
+            return ""
+        return f"the last {self._failures} runs of the model failed"
 
     def close(self) -> None:
         """Engines go with the process."""
@@ -292,6 +302,7 @@ class InferStep:
     def _failed(self, waiting: Sequence[Waiting], error: str) -> list[Out]:
         """Every part of the batch is a fault; several failures in a row end the process."""
         self._failures += 1
+        self._failed_ns = self._context.clock()
         self._context.log("error", "engine_failed", error=error, parts=len(waiting))
         if self._failures >= FAILURES_MAX:
             raise EngineFault("of this line", f"{self._failures} runs in a row failed: {error}")

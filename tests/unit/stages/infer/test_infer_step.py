@@ -14,7 +14,7 @@ from inspectd.frame import NO_SLOT, Kind, Reason, Role, Stamp, Ticket, Verdict
 from inspectd.ports import Context, Counter, Out
 from inspectd.stages.infer.batch import Planner
 from inspectd.stages.infer.engine import Array, Batch
-from inspectd.stages.infer.step import FAILURES_MAX, InferStep, Loaded, Source
+from inspectd.stages.infer.step import FAILURES_MAX, TROUBLED_NS, InferStep, Loaded, Source
 
 MS = 1_000_000
 SHAPE = (3, 4, 4)
@@ -229,6 +229,25 @@ def test_a_good_run_ends_the_trouble(bench: Bench) -> None:
     bench.feed(bench.part(0, 2))
     bench.wake()
     assert bench.step.trouble() == ""
+
+
+def test_a_failed_run_does_not_stop_the_line_for_ever(bench: Bench) -> None:
+    """Found by `inspectd chaos`: not ready, no trigger came, and without one no run could be good.
+
+    After a while the trouble is over; failures in a row still count.
+    """
+    bench.engine.fails = True
+    bench.feed(bench.part(0, 1))
+    bench.wake()
+    assert bench.step.trouble()
+    bench.now_ns += TROUBLED_NS
+    assert bench.step.trouble() == ""
+    for trigger_id in range(2, FAILURES_MAX):
+        bench.feed(bench.part(0, trigger_id))
+        bench.wake()
+    bench.feed(bench.part(0, 99))
+    with pytest.raises(EngineFault, match="in a row"):
+        bench.wake()
 
 
 def test_failures_in_a_row_end_the_process(bench: Bench) -> None:
