@@ -24,7 +24,7 @@ from inspectd.config.schema.engine import (
     Template,
     Tensorrt,
 )
-from inspectd.config.schema.fieldbus import EtherNetIpPlc, S7Plc
+from inspectd.config.schema.fieldbus import EtherNetIpPlc, FieldbusPlc, S7Plc
 from inspectd.config.schema.forward import Forward, MqttForward, MqttTls, PostgresqlForward
 from inspectd.config.schema.gate import (
     Exposure,
@@ -39,6 +39,7 @@ from inspectd.config.schema.key import Region, key
 from inspectd.config.schema.line import Budget, Line, Station
 from inspectd.config.schema.opcua import OpcuaPlc, OpcuaSecurity, OpcuaServerPlc, OpcuaUser
 from inspectd.config.schema.plc import AbsentPlc, ModbusPlc, Plc, PlcSimulator
+from inspectd.config.schema.recipes import Recipe
 from inspectd.config.schema.record import Record
 from inspectd.config.schema.reject import (
     ClockEncoder,
@@ -69,6 +70,7 @@ __all__ = [
     "Engine",
     "EtherNetIpPlc",
     "Exposure",
+    "FieldbusPlc",
     "ForbidRule",
     "Forward",
     "Frozen",
@@ -97,6 +99,7 @@ __all__ = [
     "PlcTrigger",
     "PostgresqlForward",
     "Presence",
+    "Recipe",
     "Record",
     "Region",
     "Reject",

@@ -10,7 +10,7 @@ __all__ = ["EtherNetIpPlc", "FieldbusPlc", "S7Plc"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldbusPlc:
-    """The times of a conversation with a PLC, whatever the wire."""
+    """The conversation with a PLC, whatever the wire."""
 
     timeout_ms: float = key(100.0, gt=0, le=1000)
     """For one request. The sink stands still so long when the PLC is silent, and a process that
@@ -23,6 +23,22 @@ class FieldbusPlc:
     """A verdict is decided this long before the deadline, so that it is there in time."""
     ack_timeout_ms: float = key(500.0, gt=0, le=60000)
     """Wait so long for the PLC to acknowledge a verdict, then set the overrun flag and go on."""
+    tell_late_ms: float = key(10_000.0, ge=0, le=600_000)
+    """A part whose time is up while the PLC is away waits so long to be told as LATE when it is
+    back; then it is given up. 0: given up at once."""
+    plc_watchdog_ms: float = key(2000.0, ge=0, le=60_000)
+    """The PLC's own heartbeat may stand still so long; it must count it up at least four times in
+    this time. 0: it is not watched."""
+    command_timeout_ms: float = key(10_000.0, gt=0, le=600_000)
+    """A command of the PLC that takes longer has failed."""
+    late_limit: int = key(3, ge=0, le=65_535)
+    """So many LATE parts in a row ask the PLC to stop the line. 0: never."""
+    reject_limit: int = key(0, ge=0, le=65_535)
+    """So many parts in a row that are not OK ask the PLC to stop the line. 0: never."""
+    trigger_bits: Literal[16, 32] = key(32)
+    """Width of the PLC's trigger counter: 16 goes from 65535 to 0 (`trigger.kind: plc`)."""
+    trigger_skips_zero: bool = key(False)
+    """Whether the counter wraps to 1 instead of 0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from inspectd.config.schema.forward import Forward
 from inspectd.config.schema.gate import Gate
 from inspectd.config.schema.key import key
 from inspectd.config.schema.plc import Plc
+from inspectd.config.schema.recipes import Recipe
 from inspectd.config.schema.record import Record
 from inspectd.config.schema.reject import PlcReject, Reject
 from inspectd.config.schema.rules import Rule
@@ -58,8 +59,10 @@ class Station:
     """Golden pictures, for models that want them."""
     tiles: Tiles | None = key(None)
     """Cut large frames into pieces; the model's own size when not given."""
-    rules: tuple[Rule, ...] = key(nonempty=True)
-    """When is the part good? All must hold."""
+    rules: tuple[Rule, ...] = key(())
+    """When is the part good? All must hold. Must be given, unless `recipes` are."""
+    recipes: tuple[Recipe, ...] = key(())
+    """Instead of `rules`: several kinds of parts. The PLC says which one comes."""
     plc: Plc = key()
     """Who is told?"""
     reject: Reject = key(PlcReject(kind="plc"))
