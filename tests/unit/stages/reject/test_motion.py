@@ -1,7 +1,7 @@
 """Where the belt is: counters that roll over, belts that stop, readings that come too late."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspectd.stages.reject.motion import ClockMotion, CounterMotion, Reading
@@ -21,6 +21,7 @@ def counter(bits: int = 16, counts_per_mm: float = 10.0) -> CounterMotion:
     )
 
 
+@settings(deadline=None)
 @given(
     bits=st.sampled_from([16, 32]),
     counts_per_mm=st.sampled_from([0.5, 10.0, -10.0]),
