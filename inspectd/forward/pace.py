@@ -12,6 +12,7 @@ BITE_MAX = 200
 """Events in one delivery: at 5 kB each about 1 MB."""
 FIRST_WAIT_S = 1.0
 WAIT_MAX_S = 60.0
+_DOUBLINGS_MAX = 16
 _JITTER = 0.5
 """Of a wait, so that the lines of a plant do not all come back at once."""
 
@@ -22,18 +23,20 @@ class Pace:
 
     chance: Callable[[], float]
     """Uniform from 0 to 1."""
+    first_wait_s: float = FIRST_WAIT_S
+    """Least wait; doubled, with jitter, up to `WAIT_MAX_S`."""
     bite: int = BITE_MAX
     """Most events in the next delivery: a slow receiver gets fewer, so that one still succeeds."""
-    _wait_s: float = FIRST_WAIT_S
+    _failures: int = 0
 
     def failed(self) -> float:
-        """Note a failure; answer the seconds to wait, 1 to 60."""
-        wait_s = max(FIRST_WAIT_S, self._wait_s * (1 - _JITTER * self.chance()))
-        self._wait_s = min(WAIT_MAX_S, self._wait_s * 2)
+        """Note a failure; answer the seconds to wait, by default 1 to 60."""
+        longest_s = min(WAIT_MAX_S, self.first_wait_s * 2 ** min(self._failures, _DOUBLINGS_MAX))
+        self._failures += 1
         self.bite = max(1, self.bite // 2)
-        return wait_s
+        return max(self.first_wait_s, longest_s * (1 - _JITTER * self.chance()))
 
     def delivered(self) -> None:
         """Note that events arrived: only this ends the back-off, a mere connection does not."""
-        self._wait_s = FIRST_WAIT_S
+        self._failures = 0
         self.bite = min(BITE_MAX, self.bite * 2)

@@ -25,15 +25,15 @@ def delete_events(
     Returns:
         Their numbers, the smallest first.
     """
-    cutoff = min([before_utc, *(_wanted_from(connection, hold) for hold in holds)])
+    wanted_from = min((_wanted_from(connection, hold) for hold in holds), default=_LATEST)
     free = " AND (sequence <= ? OR recorded_utc < ?)" * len(holds)
     values = [value for hold in holds for value in (hold.sequence, hold.until_utc)]
     with connection:
         connection.execute("BEGIN IMMEDIATE")
         chosen = connection.execute(
-            "SELECT sequence FROM events WHERE recorded_utc < ? AND archive IS NULL"  # noqa: S608
-            f"{free} ORDER BY recorded_utc LIMIT ?",
-            (cutoff, *values, limit),
+            "SELECT sequence FROM events WHERE recorded_utc < ? AND recorded_utc <= ?"  # noqa: S608
+            f" AND archive IS NULL{free} ORDER BY recorded_utc LIMIT ?",
+            (before_utc, wanted_from, *values, limit),
         ).fetchall()
         connection.executemany("DELETE FROM events WHERE sequence = ?", chosen)
     return sorted(number for (number,) in chosen)
