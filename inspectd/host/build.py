@@ -10,8 +10,6 @@ from inspectd.bus.arena import Geometry
 from inspectd.config.schema import Camera, Line, ScriptedEngine, Station
 from inspectd.errors import ArenaFault
 from inspectd.frame import Role
-from inspectd.model.directory import read
-from inspectd.model.tiles import Tiling
 from inspectd.ports import Context, Step
 
 __all__ = ["STEPS", "build_step", "geometries", "model_digests"]
@@ -69,6 +67,8 @@ def model_digests(line: Line) -> dict[str, str]:
     Raises:
         ModelFault: a model directory is wrong.
     """
+    from inspectd.model.directory import read  # noqa: PLC0415 - see below
+
     is_scripted = isinstance(line.engine, ScriptedEngine)
     return {
         model.name: read(model.path).digest
@@ -78,6 +78,13 @@ def model_digests(line: Line) -> dict[str, str]:
 
 
 def _geometry(line: Line, station: Station) -> Geometry:
+    """The supervisor alone reads models here: a child that is started again must not wait for it.
+
+    (The imports take 120 ms of a process's start, measured; `docs/chaos.md`.)
+    """
+    from inspectd.model.directory import read  # noqa: PLC0415
+    from inspectd.model.tiles import Tiling  # noqa: PLC0415
+
     frame_shape = _frame_shape(station.camera)
     model = next(model for model in line.models if model.name == station.model)
     if isinstance(line.engine, ScriptedEngine) and not Path(model.path).exists():
