@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Column, Table
 
 from inspectd.cli.check import load_checked
@@ -137,7 +138,7 @@ def _show(line: Line, settings: PaddleEngine, _options: argparse.Namespace) -> E
         try:
             is_fine = _show_one(table, one, settings)
         except EngineRefused as refused:
-            table.add_row("refused", f"{refused.what}; {refused.remedy}")
+            table.add_row("refused", escape(f"{refused.what}; {refused.remedy}"))
             is_fine = False
         worst = worst if is_fine else Exit.FAULT
         Console().print(table)
@@ -165,9 +166,9 @@ def _show_one(table: Table, one: _One, settings: PaddleEngine) -> bool:
         return False
     finding = kept.cache.examine(kept.now)
     table.add_row("engine", finding.condition.value)
-    table.add_row("why", "\n".join(finding.why) or "-")
+    table.add_row("why", escape("\n".join(finding.why)) or "-")
     for name, value in asdict(kept.now).items():
-        table.add_row(f"now: {name}", value or "-")
+        table.add_row(f"now: {name}", escape(value) or "-")
     return finding.condition is Condition.FRESH or asked.tensorrt.stale == "rebuild"
 
 
