@@ -13,11 +13,20 @@ def test_the_first_restart_comes_at_once() -> None:
     assert RestartBudget().died(5) == 5
 
 
-def test_further_restarts_wait_longer_and_longer() -> None:
+def test_who_dies_right_after_its_birth_waits_longer_and_longer() -> None:
     """A quarter of a second, then twice as long each time."""
     budget = RestartBudget()
     delays = [(budget.died(at) or 0) - at for at in range(5)]
     assert delays == [0, _SECOND // 4, _SECOND // 2, _SECOND, 2 * _SECOND]
+
+
+def test_who_had_worked_for_a_while_comes_back_at_once() -> None:
+    """Each moment without it costs parts; the back-off begins anew."""
+    budget = RestartBudget()
+    for at in (0, 1):
+        budget.died(at)
+    assert budget.died(6 * _SECOND) == 6 * _SECOND
+    assert budget.died(7 * _SECOND) == 7 * _SECOND + _SECOND // 4
 
 
 def test_the_budget_has_an_end() -> None:
