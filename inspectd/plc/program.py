@@ -155,7 +155,8 @@ class PlcProgram:
         self._pass_photo_eye(now_ns, is_ready)
         self._pass_gate(now_ns)
         self._forget(now_ns)
-        flags = Flag.TRIGGER_ENABLE if self._is_firing else Flag(0)
+        is_enabled = self._is_firing or bool(self._before_gate)
+        flags = Flag.TRIGGER_ENABLE if is_enabled else Flag(0)
         part = PlcPart(
             trigger_counter=self._counter,
             acknowledged=self._sequence or NO_SEQUENCE,

@@ -10,10 +10,11 @@ from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
 from inspectd.errors import PlcFault
-from inspectd.frame import Ticket
+from inspectd.frame import Stamp, Ticket
 from inspectd.plc.registers import Head, PlcPart, VerdictBlock
 from inspectd.ports import Counter
 from inspectd.stages.sink.handshake import Handshake
+from inspectd.stages.sink.ids import WIDE, Ids
 from inspectd.stages.sink.port import Plc
 
 __all__ = ["Conversation", "Greeting"]
@@ -29,7 +30,7 @@ class Greeting(NamedTuple):
     """What vision, perhaps in an earlier life, said of itself."""
     block: VerdictBlock
     doubtful: Ticket | None
-    """The verdict that was in doubt until now."""
+    """The verdict that was in doubt until now, with the moment when its write began as SENT."""
     is_applied: bool
     """It stands in the PLC. Otherwise a slow PLC may still carry the write out, under the sequence
     of its own."""
@@ -37,6 +38,7 @@ class Greeting(NamedTuple):
 
 class _Doubtful(NamedTuple):
     ticket: Ticket
+    """With the moment when its write began as SENT: if it was carried out, it had been in time."""
     sequence: int
     since_ns: int
 
@@ -53,8 +55,9 @@ class Conversation:
         clock: Callable[[], int],
         count: Callable[[Counter, int], None],
         log: Callable[..., None],
+        ids: Ids = WIDE,
     ) -> None:
-        self._plc = plc
+        self._plc, self._ids = plc, ids
         self._reconnect_ns, self._ack_timeout_ns = reconnect_ns, ack_timeout_ns
         self._clock, self._count, self._log = clock, count, log
         self._doubtful: _Doubtful | None = None
@@ -84,7 +87,7 @@ class Conversation:
 
     def read_part(self) -> PlcPart | None:
         """What the PLC says; its acknowledgement is taken note of. None: no answer."""
-        part = self._asked(self._plc.read_part)
+        part = self._asked(self._read_part)
         if part is not None:
             self.handshake.acknowledge(part.acknowledged)
         return part
@@ -93,12 +96,19 @@ class Conversation:
         """Say how we are; False: not confirmed."""
         return self._asked(lambda: _done(self._plc.write_head, head)) is not None
 
-    def tell(self, ticket: Ticket) -> bool:
+    def draw(self) -> int:
+        """The sequence word for the next verdict; every attempt to write has one of its own."""
+        return self.handshake.draw()
+
+    def tell(self, ticket: Ticket, sequence: int) -> bool:
         """Write a verdict; False: not confirmed, and in doubt until the next greeting."""
-        sequence = self.handshake.draw()
-        block = VerdictBlock(ticket.trigger_id, ticket.verdict, ticket.reason, sequence)
+        block = VerdictBlock(
+            ticket.trigger_id, ticket.verdict, ticket.reason, sequence, ticket.recipe
+        )
+        began_ns = self._clock()
         if self._asked(lambda: _done(self._plc.write_verdict, block)) is None:
-            self._doubtful = _Doubtful(ticket, sequence, self._clock())
+            doubtful = ticket.stamped(Stamp.SENT, began_ns)
+            self._doubtful = _Doubtful(doubtful, sequence, self._clock())
             return False
         self.handshake.wrote(self._clock())
         return True
@@ -122,9 +132,19 @@ class Conversation:
         """End the connection."""
         self._plc.close()
 
+    def _read_part(self) -> PlcPart:
+        part = self._plc.read_part()
+        if part.trigger_counter >= self._ids.limit:
+            raise PlcFault(
+                "of this station",
+                f"its trigger counter is {part.trigger_counter}, above {self._ids.bits} bits",
+                "set plc.trigger_bits: 32, or let the PLC's counter wrap earlier",
+            )
+        return part
+
     def _hello(self) -> Greeting:
         self._plc.connect()
-        part, head = self._plc.read_part(), self._plc.read_head()
+        part, head = self._read_part(), self._plc.read_head()
         block = self._plc.read_verdict()
         self.trouble = ""
         doubtful, self._doubtful = self._doubtful, None

@@ -8,52 +8,38 @@ Parts are opened in the order of their triggers and leave in that order, each ex
 may come in any order, twice, late, or for parts that nobody opened: the first one counts, the
 others are answered as notes for the record, so that no frame's slot is forgotten. A gap in the ids
 is filled with parts that are FAULT at once. Whatever does not leave by its deadline less the margin
-leaves as LATE, so an OK can never leave after its deadline, and nothing is held for ever.
+leaves as LATE, so an OK can never leave after its deadline. A part may wait longer, for a PLC that
+is away (who waits how long is the teller's business); its picture does not: it goes ahead.
 
-Pure: the time is handed in. Everything is bounded (`CAPACITY`, `REMEMBERED`).
+When the ids begin anew, the PLC has forgotten the parts of before: they can only be given up.
+
+Pure: the time is handed in. Everything is bounded (`CAPACITY`; `inspectd.stages.sink.leftovers`).
 """
 
-from collections import OrderedDict
-from dataclasses import dataclass, field
-from enum import Enum, auto
+from collections import OrderedDict, deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from inspectd.frame import Reason, Ticket, Verdict
-from inspectd.stages.sink.wording import is_same_trigger, joined, late, note, stray
+from inspectd.frame import NO_SLOT, Reason, Ticket, Verdict
+from inspectd.stages.sink.ids import WIDE, Ids
+from inspectd.stages.sink.leftovers import Leftovers, Settlement
+from inspectd.stages.sink.wording import is_same_trigger, joined, late, stray
 
-__all__ = ["CAPACITY", "GAP_MAX", "ID_LIMIT", "REMEMBERED", "Ledger", "Opening", "Settlement"]
+__all__ = ["CAPACITY", "Ledger", "Opening", "Settlement"]
 
-ID_LIMIT = 1 << 32
-"""Trigger ids count modulo this."""
-GAP_MAX = 256
-"""A larger step of the ids, or one backwards, is no gap: the counter began anew."""
 CAPACITY = 1024
 """Parts held at once; the oldest is given up beyond. At 100 parts a second and a deadline of 10 s a
 station holds 1000; more means that the PLC acknowledges too slowly."""
-REMEMBERED = 1024
-"""Answered parts whose late verdicts can still be told apart from those of strangers."""
-
-
-class Settlement(Enum):
-    """What became of a verdict."""
-
-    SETTLED = auto()
-    """Its part is decided."""
-    HELD = auto()
-    """Its trigger has not arrived yet: kept until then, or until the verdict's own deadline."""
-    TOO_LATE = auto()
-    """Its part was decided before (see `Ledger.notes`)."""
-    STRAY = auto()
-    """Nobody knows its part (see `Ledger.notes`)."""
 
 
 class Opening(NamedTuple):
     """What became of a trigger."""
 
     is_new: bool
-    """False: this trigger is open already; it was ignored."""
-    gap: int = 0
-    """So many triggers before it were never seen; they are FAULT."""
+    """False: this trigger was seen, or counted as missed, before; it was ignored."""
+    missed: tuple[Ticket, ...] = ()
+    """The triggers before it that were never seen; they are FAULT."""
     is_restart: bool = False
     """The ids do not follow the last one: the counter began anew."""
 
@@ -67,29 +53,33 @@ class _Part:
     further: list[Ticket] = field(default_factory=list)
     """Verdicts that came after the first; they follow the part into the record."""
 
+    def final(self) -> Ticket:
+        """What is known of it."""
+        return self.answer or self.ticket
+
 
 class Ledger:
     """The parts of one station."""
 
-    def __init__(self, margin_ns: int) -> None:
+    def __init__(self, margin_ns: int, ids: Ids = WIDE) -> None:
         """Begin empty.
 
         Args:
             margin_ns: A verdict must begin to leave so long before its deadline.
+            ids: How the ids follow each other.
         """
-        self._margin_ns = margin_ns
+        self._margin_ns, self._ids = margin_ns, ids
         self._parts: OrderedDict[int, _Part] = OrderedDict()
-        self._early: OrderedDict[int, Ticket] = OrderedDict()
-        self._answered: OrderedDict[int, Ticket] = OrderedDict()
-        self._notes: list[Ticket] = []
+        self._forgotten: deque[_Part] = deque()
+        self._pictures: set[int] = set()
+        """Parts whose answer holds a slot: never more than the station has slots."""
+        self._leftovers = Leftovers()
         self._last_id: int | None = None
         self._gap_reason = Reason.TRIGGER_MISSED
-        self.late_in_a_row = 0
-        """Parts that left LATE since the last one that did not."""
 
     def __len__(self) -> int:
         """Parts that have not been told yet."""
-        return len(self._parts)
+        return len(self._parts) + len(self._forgotten)
 
     @property
     def last_id(self) -> int | None:
@@ -99,12 +89,31 @@ class Ledger:
     @property
     def next_id(self) -> int | None:
         """The id whose turn it is; None: no part is held."""
-        return next(iter(self._parts), None)
+        head = self._head()
+        return None if head is None else head.ticket.trigger_id
+
+    @property
+    def is_over_full(self) -> bool:
+        """Whether the oldest part must be given up whatever the time: no room, or forgotten."""
+        return bool(self._forgotten) or len(self._parts) > CAPACITY
+
+    def held(self) -> tuple[Ticket, ...]:
+        """Every part that has not been told, in its order, with its verdict when it has one.
+
+        Opened again in this order, in a new ledger that began after the last id told, they are the
+        same parts.
+        """
+        return tuple(part.final() for part in (*self._forgotten, *self._parts.values()))
 
     def begin_after(self, settled_id: int, gap_reason: Reason) -> None:
         """Begin after an id that needs no verdict; `gap_reason` goes for ids up to the next."""
         self._last_id = settled_id
         self._gap_reason = gap_reason
+
+    def set_to(self, counter: int) -> None:
+        """The PLC has set its counter to a value, on purpose and without a trigger."""
+        self._begin_anew()
+        self._last_id = counter
 
     def open(self, ticket: Ticket, now_ns: int) -> Opening:
         """Enter a part, and the ones that were missed before it.
@@ -115,70 +124,78 @@ class Ledger:
             now_ns: When the missed ones are decided.
         """
         key = ticket.trigger_id
-        if key in self._parts or key == self._last_id:
+        gap, is_restart = self._ids.gap_before(self._last_id, key)
+        if key == self._last_id or (is_restart and self._is_repeated(ticket)):
             return Opening(is_new=False)
-        gap, is_restart = self._gap_before(key)
-        self._last_id = key
         if is_restart:
-            self._answered.clear()
-            if key == 0:  # the counter of a PLC that has just started: no trigger yet
-                return Opening(is_new=False, is_restart=True)
-        for index in range(gap, 0, -1):
-            self._enter(self._missed(ticket, (key - index) % ID_LIMIT, now_ns))
-        self._enter(ticket)
+            self._begin_anew()
+        self._last_id = key
+        if is_restart and key == 0:  # the counter of a PLC that has just started: no trigger yet
+            return Opening(is_new=False, is_restart=True)
+        missed = [
+            self._missed(ticket, self._ids.before(key, steps), now_ns)
+            for steps in range(gap, 0, -1)
+        ]
+        for one in (*missed, ticket):
+            self._enter(one)
         self._gap_reason = Reason.TRIGGER_MISSED
         self._take_early(key)
-        return Opening(is_new=True, gap=gap, is_restart=is_restart)
+        return Opening(is_new=True, missed=tuple(missed), is_restart=is_restart)
 
     def settle(self, ticket: Ticket, now_ns: int) -> Settlement:
         """Take a verdict; the first of a part counts."""
         key = ticket.trigger_id
         part = self._parts.get(key)
-        if part is not None and is_same_trigger(part.ticket, ticket):
-            if part.answer is None:
-                part.answer = joined(part.ticket, ticket)
-                return Settlement.SETTLED
+        if part is None or not is_same_trigger(part.ticket, ticket):
+            may_be_early = self._ids.follows(self._last_id, key)
+            return self._leftovers.take(ticket, now_ns, may_be_early=may_be_early)
+        if part.answer is not None:
             part.further.append(ticket)
+            self._note_picture(key, ticket)
             return Settlement.TOO_LATE
-        told = self._answered.get(key)
-        if told is not None and is_same_trigger(told, ticket):
-            self._notes.append(note(told, ticket))
-            return Settlement.TOO_LATE
-        if self._may_be_early(ticket, now_ns):
-            self._early[key] = ticket
-            return Settlement.HELD
-        self._notes.append(stray(ticket))
-        return Settlement.STRAY
+        part.answer = joined(part.ticket, ticket)
+        self._note_picture(key, ticket)
+        return Settlement.SETTLED
 
-    def lose(self, ticket: Ticket, now_ns: int) -> bool:
-        """Decide a part FAULT because its process died with it; False when it was decided."""
+    def lose(self, ticket: Ticket, now_ns: int) -> Ticket | None:
+        """Decide a part FAULT because its process died with it; None when it was decided."""
         part = self._parts.get(ticket.trigger_id)
         if part is None or part.answer is not None or not is_same_trigger(part.ticket, ticket):
-            return False
+            return None
         part.answer = part.ticket.decided(Verdict.FAULT, Reason.PROCESS_LOST, now_ns)
-        return True
+        return part.answer
+
+    def known(self, trigger_id: int) -> Ticket | None:
+        """What is known of an open part."""
+        part = self._parts.get(trigger_id)
+        return None if part is None else part.final()
 
     def leaving(self, now_ns: int) -> Ticket | None:
         """The part whose turn it is, with what the PLC must be told now; None: not yet."""
-        part = self._head()
-        if part is None or (part.answer is None and not self._is_due(part, now_ns)):
+        part = next(iter(self._parts.values()), None)
+        if self._forgotten or part is None:
             return None
-        return self._final(part, now_ns)
+        if now_ns >= self._limit_ns(part):
+            return late(part.final(), now_ns)
+        return part.answer
 
     def overdue(self, now_ns: int) -> Ticket | None:
-        """The part whose turn it is if it cannot wait for the PLC any longer.
+        """The part whose turn it is, as it goes to the record if it cannot wait any longer.
 
-        Its time is up, or more than `CAPACITY` parts are held. It says LATE.
+        Its time is up, or there is no place for it (`is_over_full`). It says LATE.
         """
         part = self._head()
         if part is None:
             return None
-        if self._is_due(part, now_ns) or len(self._parts) > CAPACITY:
-            return late(part.answer or part.ticket, now_ns)
+        if self.is_over_full or now_ns >= self._limit_ns(part):
+            return late(part.final(), now_ns)
         return None
 
-    def left(self, ticket: Ticket) -> None:
+    def left(self, ticket: Ticket) -> bool:
         """Book the answer of `leaving` or `overdue` as told (or as given up).
+
+        Returns:
+            Whether its id still means this part; False: the ids began anew since.
 
         Raises:
             ValueError: It is not its turn: the caller mixed parts up.
@@ -186,26 +203,25 @@ class Ledger:
         head = self._head()
         if head is None or head.ticket.trigger_id != ticket.trigger_id:
             raise ValueError(f"part {ticket.trigger_id} left out of turn")
+        if self._forgotten:
+            self._forgotten.popleft()
+            for one in head.further:
+                self._leftovers.add(stray(one))
+            return False
         self._parts.popitem(last=False)
-        self._answered.pop(ticket.trigger_id, None)
-        self._answered[ticket.trigger_id] = ticket
-        if len(self._answered) > REMEMBERED:
-            self._answered.popitem(last=False)
-        self._notes.extend(note(ticket, further) for further in head.further)
-        self.late_in_a_row = self.late_in_a_row + 1 if ticket.verdict is Verdict.LATE else 0
+        self._pictures.discard(ticket.trigger_id)
+        self._leftovers.answered(ticket, head.further)
+        return True
 
     def notes(self, now_ns: int) -> list[Ticket]:
-        """Take what only the record needs to know: verdicts that came too late, and strays."""
-        while self._early:
-            key, ticket = next(iter(self._early.items()))
-            if now_ns < ticket.deadline_ns:
-                break
-            del self._early[key]
-            told = self._answered.get(key)
-            is_ours = told is not None and is_same_trigger(told, ticket)
-            self._notes.append(note(told, ticket) if told and is_ours else stray(ticket))
-        notes, self._notes = self._notes, []
-        return notes
+        """Take what only the record needs to know.
+
+        Verdicts that came too late, strays, and the pictures of parts that still wait for the PLC
+        after their time: their slots must not wait with them.
+        """
+        for key in [key for key in self._pictures if now_ns >= self._limit_ns(self._parts[key])]:
+            self._send_ahead(key)
+        return self._leftovers.notes(now_ns)
 
     def leaves_at_ns(self) -> int | None:
         """When `leaving` has an answer: 0 for at once; None: no part is held."""
@@ -217,57 +233,67 @@ class Ledger:
         head = self._head()
         if head is None:
             return None
-        return 0 if len(self._parts) > CAPACITY else self._limit_ns(head)
+        return 0 if self.is_over_full else self._limit_ns(head)
 
     def notes_at_ns(self) -> int | None:
-        """When `notes` has an answer; None: no verdict is held."""
-        if self._notes:
-            return 0
-        return next((ticket.deadline_ns for ticket in self._early.values()), None)
+        """When `notes` has an answer; None: no verdict and no picture is held."""
+        times = [self._limit_ns(self._parts[key]) for key in self._pictures]
+        leftovers_ns = self._leftovers.notes_at_ns()
+        return min(times if leftovers_ns is None else [*times, leftovers_ns], default=None)
 
-    def _gap_before(self, key: int) -> tuple[int, bool]:
-        """Triggers missed before this one, and whether the counter began anew."""
-        if self._last_id is None:
-            return 0, False
-        ahead = (key - self._last_id) % ID_LIMIT
-        if ahead <= GAP_MAX:
-            return ahead - 1, False
-        return (max(key - 1, 0) if key <= GAP_MAX else 0), True
+    def _is_repeated(self, ticket: Ticket) -> bool:
+        """Whether a trigger was seen, or counted as missed, before."""
+        part = self._parts.get(ticket.trigger_id)
+        is_open = part is not None and is_same_trigger(part.ticket, ticket)
+        return is_open or self._leftovers.has_answered(ticket)
+
+    def _begin_anew(self) -> None:
+        """The PLC knows none of the ids of before."""
+        self._leftovers.forget()
+        self._forgotten.extend(self._parts.values())
+        self._parts.clear()
+        self._pictures.clear()
 
     def _head(self) -> _Part | None:
-        return next(iter(self._parts.values()), None)
+        return self._forgotten[0] if self._forgotten else next(iter(self._parts.values()), None)
 
     def _limit_ns(self, part: _Part) -> int:
         return part.ticket.deadline_ns - self._margin_ns
 
-    def _is_due(self, part: _Part, now_ns: int) -> bool:
-        return now_ns >= self._limit_ns(part)
-
-    def _final(self, part: _Part, now_ns: int) -> Ticket:
-        if part.answer is None or self._is_due(part, now_ns):
-            return late(part.answer or part.ticket, now_ns)
-        return part.answer
-
     def _enter(self, ticket: Ticket) -> None:
         is_decided = ticket.verdict is not Verdict.NONE
         self._parts[ticket.trigger_id] = _Part(ticket, ticket if is_decided else None)
+        self._note_picture(ticket.trigger_id, ticket)
 
     def _missed(self, after: Ticket, key: int, now_ns: int) -> Ticket:
         """The part of a trigger that was not seen (no stamp FIRED); the next one's deadline."""
         ticket = Ticket(after.station, key, deadline_ns=after.deadline_ns)
         return ticket.decided(Verdict.FAULT, self._gap_reason, now_ns)
 
-    def _may_be_early(self, ticket: Ticket, now_ns: int) -> bool:
-        """Whether the trigger of this verdict may yet come (they travel on different roads)."""
-        key = ticket.trigger_id
-        if now_ns >= ticket.deadline_ns or key in self._early or len(self._early) >= GAP_MAX:
-            return False
-        return self._last_id is None or 0 < (key - self._last_id) % ID_LIMIT <= GAP_MAX
-
     def _take_early(self, key: int) -> None:
-        ticket = self._early.get(key)
         part = self._parts[key]
-        if ticket is None or part.answer is not None or not is_same_trigger(part.ticket, ticket):
+        if part.answer is not None:
             return
-        del self._early[key]
-        part.answer = joined(part.ticket, ticket)
+        early = self._leftovers.early(part.ticket)
+        if early is not None:
+            part.answer = joined(part.ticket, early)
+            self._note_picture(key, early)
+
+    def _note_picture(self, key: int, ticket: Ticket) -> None:
+        if ticket.slot != NO_SLOT:
+            self._pictures.add(key)
+
+    def _send_ahead(self, key: int) -> None:
+        """Let the record have the pictures of a part now; its verdict follows."""
+        self._pictures.discard(key)
+        part = self._parts[key]
+        if part.answer is not None and part.answer.slot != NO_SLOT:
+            self._leftovers.add(stray(part.answer))
+            part.answer = replace(part.answer, slot=NO_SLOT, generation=0)
+        for one in _with_slot(part.further):
+            self._leftovers.add(stray(one))
+        part.further = [one for one in part.further if one.slot == NO_SLOT]
+
+
+def _with_slot(tickets: Iterable[Ticket]) -> list[Ticket]:
+    return [ticket for ticket in tickets if ticket.slot != NO_SLOT]

@@ -11,8 +11,11 @@ from inspectd.frame import Kind, Reason, Role, Stamp, Ticket, Verdict
 from inspectd.plc.program import Program
 from inspectd.ports import Context, Counter, Out
 from inspectd.stages.sink.conversation import Conversation
+from inspectd.stages.sink.ids import WIDE, Ids
+from inspectd.stages.sink.manner import Manner
 from inspectd.stages.sink.scripted import ScriptedPlc
 from inspectd.stages.sink.step import SinkStep
+from inspectd.stages.sink.tally import USUAL, Limits
 from inspectd.stages.sink.timing import Timing
 
 MS = 1_000_000
@@ -32,9 +35,15 @@ class Bench:
             heartbeat_ns=200 * MS,
             reconnect_ns=50 * MS,
             ack_timeout_ns=60 * MS,
+            tell_late_ns=2_000 * MS,
+            plc_watchdog_ns=1_000 * MS,
+            command_ns=1_000 * MS,
         )
     )
     is_plc_triggered: bool = True
+    ids: Ids = WIDE
+    limits: Limits = USUAL
+    recipes: frozenset[int] = frozenset({0})
     part_limit: int = 0
     answer: Callable[[Ticket], tuple[int, Verdict] | None] = lambda _ticket: (20 * MS, Verdict.OK)
     """Delay and verdict of the stages for a part; None: they never answer."""
@@ -45,6 +54,8 @@ class Bench:
     logged: list[str] = field(default_factory=list)
     events: list[Ticket] = field(default_factory=list)
     fired: list[Ticket] = field(default_factory=list)
+    outs: list[Out] = field(default_factory=list)
+    """Messages to others than record and camera's FIRE."""
     standing: list[int] = field(default_factory=list)
     """Ids in the verdict block when the sink was killed."""
     _order: Iterator[int] = field(default_factory=itertools.count)
@@ -71,18 +82,20 @@ class Bench:
             self.plc,
             reconnect_ns=self.timing.reconnect_ns,
             ack_timeout_ns=self.timing.ack_timeout_ns,
+            ids=self.ids,
             clock=context.clock,
             count=context.count,
             log=context.log,
         )
-        return SinkStep(
-            0,
-            self.timing,
-            conversation,
-            context,
-            recipe=0xABCD,
+        manner = Manner(
+            timing=self.timing,
             is_plc_triggered=self.is_plc_triggered,
+            ids=self.ids,
+            limits=self.limits,
+            recipe_digest=0xABCD,
+            recipes=self.recipes,
         )
+        return SinkStep(0, manner, conversation, context)
 
     def restart(self) -> None:
         """Kill the sink and start another: nothing of it survives but the PLC's registers."""
@@ -143,10 +156,11 @@ class Bench:
             if out.kind is Kind.EVENT:
                 assert out.to is Role.RECORD
                 self.events.append(out.ticket)
-            else:
-                assert out.kind is Kind.FIRE
+            elif out.kind is Kind.FIRE:
                 self.fired.append(out.ticket)
                 self.ask_stages(out.ticket)
+            else:
+                self.outs.append(out)
 
     def ask_stages(self, ticket: Ticket) -> None:
         """Have the stages judge a part."""

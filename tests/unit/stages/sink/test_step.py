@@ -150,8 +150,8 @@ def test_a_lost_process_rejects_its_part_at_once(make_bench: Any) -> None:
     assert [(e.verdict, e.reason) for e in bench.events] == [(Verdict.FAULT, Reason.PROCESS_LOST)]
 
 
-def test_a_plc_that_is_away_gets_nothing_and_the_record_says_so(make_bench: Any) -> None:
-    """Parts of a lost PLC are decided by the clock, without the stamp SENT; it is tried again."""
+def test_a_part_of_a_plc_that_is_away_is_told_as_late_when_it_is_back(make_bench: Any) -> None:
+    """Not lost and not OK: in its turn, once, with what was judged; the PLC is tried again."""
     bench = make_bench(program=Program(rate_hz=5, window_ms=10_000))
     bench.run(101)
     bench.answer = lambda _ticket: (40 * MS, Verdict.OK)
@@ -161,13 +161,28 @@ def test_a_plc_that_is_away_gets_nothing_and_the_record_says_so(make_bench: Any)
     bench.run(400)
     assert bench.step.trouble()
     assert bench.plc.requests - requests < 400 / 50 + 3
-    unsent = [event for event in bench.events if not event.stamps[Stamp.SENT]]
-    assert [event.verdict for event in unsent] == [Verdict.LATE]
-    assert unsent[0].judged is Verdict.OK
+    assert len(bench.events) == 1
     bench.plc.is_reachable = True
     bench.run(300)
     assert not bench.step.trouble()
-    assert bench.events[-1].stamps[Stamp.SENT]
+    late = bench.events[1]
+    assert (late.verdict, late.judged) == (Verdict.LATE, Verdict.OK)
+    assert late.stamps[Stamp.SENT] > late.deadline_ns
+    assert bench.plc.report()["missing"] == bench.plc.report()["out_of_order"] == []
+
+
+def test_a_part_that_cannot_wait_any_longer_is_given_up_and_counted(make_bench: Any) -> None:
+    """The wait for a PLC is bounded; the record says that it was never told."""
+    bench = make_bench(program=Program(rate_hz=5, parts=2, window_ms=10_000))
+    bench.run(215)
+    bench.plc.is_reachable = False
+    bench.run(2500)
+    last = bench.events[-1]
+    assert (last.verdict, last.stamps[Stamp.SENT]) == (Verdict.LATE, 0)
+    assert bench.counted[Counter.UNTOLD] == 1
+    bench.plc.is_reachable = True
+    bench.run(300)
+    assert bench.plc.head.untold == 1
 
 
 @pytest.mark.parametrize("mishap", [Mishap.UNCONFIRMED, Mishap.DROPPED])
@@ -253,7 +268,7 @@ def test_whatever_happens_no_part_is_told_twice_out_of_turn_or_ok_too_late(
     unrecorded = {(first + n) % 2**32 for n in range(1, 31)} - set(firsts)
     # A kill between the write and the event: told, but not recorded (docs/decisions/0007).
     assert unrecorded <= set(bench.standing)
-    assert not bench.step._ledger
+    assert not bench.step._parts.ledger
 
 
 def test_a_restart_answers_what_was_open_as_lost_and_nothing_twice(make_bench: Any) -> None:
@@ -261,7 +276,7 @@ def test_a_restart_answers_what_was_open_as_lost_and_nothing_twice(make_bench: A
     bench = make_bench(program=Program(rate_hz=50, parts=30, window_ms=10_000))
     bench.answer = lambda _ticket: (60 * MS, Verdict.OK)
     bench.run(300)
-    assert len(bench.step._ledger) > 1
+    assert len(bench.step._parts.ledger) > 1
     bench.restart()
     bench.run(1500)
     for key in ("missing", "duplicates", "out_of_order", "unknown"):
