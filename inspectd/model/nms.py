@@ -52,7 +52,7 @@ def suppress_batch(boxes: _Floats, scores: _Floats, nms: Nms) -> list[_Chosen]:
         groups = groups[within]
     limit = len(anchors) if nms.keep_top_k < 0 else nms.keep_top_k
     wide = boxes[pictures, anchors].astype(np.float64)
-    keep = _survivors(wide, groups, nms.iou_threshold, limit)
+    keep = _survivors(wide, groups, pictures, nms.iou_threshold, limit)
     pictures, classes, anchors = pictures[keep], classes[keep], anchors[keep]
     chosen = [np.flatnonzero(pictures == at)[:limit] for at in range(len(boxes))]
     return [(anchors[which], classes[which]) for which in chosen]
@@ -80,11 +80,15 @@ def _rank_within(groups: _Index) -> _Index:
 
 
 def _survivors(
-    boxes: npt.NDArray[np.float64], groups: _Index, iou_threshold: float, limit: int
+    boxes: npt.NDArray[np.float64],
+    groups: _Index,
+    pictures: _Index,
+    iou_threshold: float,
+    limit: int,
 ) -> _Index:
     """Answer the numbers of the boxes that no better survivor of their group covers, in order.
 
-    `boxes` (N, 4) come best first. At most `limit` of each group are looked for.
+    `boxes` (N, 4) come best first. No more than is needed for `limit` of each picture.
     """
     is_kept = np.zeros(len(boxes), np.bool_)
     _, group = np.unique(groups, return_inverse=True)
@@ -102,7 +106,18 @@ def _survivors(
         shared = np.clip(high - low, 0, None).prod(axis=1)
         is_covered = shared > iou_threshold * (area[alive] + area[best] - shared)
         alive = alive[~is_covered & (alive != best)]
+        alive = _still_wanted(alive, pictures, np.flatnonzero(is_kept), limit)
     return np.flatnonzero(is_kept)
+
+
+def _still_wanted(alive: _Index, pictures: _Index, kept: _Index, limit: int) -> _Index:
+    """Leave out boxes of pictures that have `limit` better survivors already."""
+    if len(kept) < limit:
+        return alive
+    is_limit = _rank_within(pictures[kept]) == limit - 1
+    last = np.full(int(pictures.max(initial=0)) + 1, len(pictures))
+    last[pictures[kept[is_limit]]] = kept[is_limit]
+    return alive[alive < last[pictures[alive]]]
 
 
 def _area(boxes: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

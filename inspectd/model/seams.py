@@ -8,6 +8,7 @@ an object a whole one counts, the best by score; of fragments alone the box arou
 Nothing is ever dropped without another box that stands for it. Pure.
 """
 
+import functools
 import math
 from collections.abc import Sequence
 
@@ -41,23 +42,17 @@ def merge(
         is_agnostic: Boxes of different classes may be one object (its best class stays).
     """
     pieces = tiling.pieces
-    if len(pieces) == 1:
-        return sorted(found[0], key=_by_score)
     every = [(one, at) for at, of_piece in enumerate(found) for one in of_piece]
     if not every:
         return []
     boxes = np.array([(d.x1, d.y1, d.x2, d.y2) for d, _ in every], np.float64)
     owner = np.array([at for _, at in every])
-    views = np.array(pieces, np.float64)[owner]
-    cut = _is_cut(boxes, views, tiling)
-    agreement = _agreement(boxes, views, cut)
-    agreement[owner[:, None] == owner[None, :]] = 0
-    if not is_agnostic:
-        labels = np.array([d.label for d, _ in every])
-        agreement[labels[:, None] != labels[None, :]] = 0
+    cut = _is_cut(boxes, np.array(pieces, np.float64)[owner], tiling)
+    _, label = np.unique([d.label for d, _ in every], return_inverse=True)
+    pairs = _pairs(tiling, boxes, owner, cut, np.zeros_like(label) if is_agnostic else label)
     merged = [
-        _one([every[i][0] for i in group], [_rank(pieces[owner[i]], cut[i]) for i in group])
-        for group in _groups(agreement, owner)
+        _one([every[i][0] for i in group], [_rank(pieces[owner[i]], bool(cut[i])) for i in group])
+        for group in _groups(pairs, owner)
     ]
     return sorted(merged, key=_by_score)
 
@@ -69,21 +64,60 @@ def _is_cut(boxes: _Array, views: _Array, tiling: Tiling) -> npt.NDArray[np.bool
     return np.asarray((at_edge & (views != frame)).any(axis=1))
 
 
-def _agreement(boxes: _Array, views: _Array, cut: npt.NDArray[np.bool_]) -> _Array:
-    """How surely each pair is one object, (N, N): above 0 yes, the higher the surer."""
-    zone = _shared(views[:, None], views[None, :])
-    mine = _shared(np.broadcast_to(boxes[:, None], zone.shape), zone)
-    yours = _shared(np.broadcast_to(boxes[None, :], zone.shape), zone)
-    both = _area(_shared(mine, yours))
-    either = _area(mine) + _area(yours) - both
-    iou = np.divide(both, either, out=np.zeros_like(both), where=either > 0)
-    area = _area(boxes)
-    inside = _area(_shared(boxes[:, None], boxes[None, :]))
-    share = np.divide(inside, area[:, None], out=np.zeros_like(inside), where=area[:, None] > 0)
-    share[~cut] = 0
-    share = np.maximum(share, share.T)
+def _pairs(
+    tiling: Tiling,
+    boxes: _Array,
+    owner: npt.NDArray[np.int_],
+    cut: npt.NDArray[np.bool_],
+    label: npt.NDArray[np.int_],
+) -> list[tuple[int, int]]:
+    """Boxes of different tiles that are one object, the surest first."""
+    pairs: list[tuple[float, int, int]] = []
+    for mine, yours, zone in _zones(tiling):
+        shown = _area(_shared(boxes, zone)) > 0
+        ours = np.flatnonzero(shown & (owner == mine))
+        theirs = np.flatnonzero(shown & (owner == yours))
+        agreement = _agreement(boxes, cut, ours, theirs, zone)
+        agreement[label[ours][:, None] != label[theirs][None, :]] = 0
+        for row, column in zip(*np.nonzero(agreement), strict=True):
+            pairs.append((-agreement[row, column], int(ours[row]), int(theirs[column])))
+    return [(one, other) for _, one, other in sorted(pairs)]
+
+
+@functools.lru_cache(maxsize=16)
+def _zones(tiling: Tiling) -> list[tuple[int, int, _Array]]:
+    """Which tiles see something of each other, and what: (one, another, the shared zone)."""
+    views = np.array(tiling.pieces, np.float64)
+    zones = _shared(views[:, None], views[None, :])
+    ones, others = np.nonzero(np.triu(_area(zones) > 0, 1))
+    return [(int(i), int(j), zones[i, j]) for i, j in zip(ones, others, strict=True)]
+
+
+def _agreement(
+    boxes: _Array,
+    cut: npt.NDArray[np.bool_],
+    ours: npt.NDArray[np.intp],
+    theirs: npt.NDArray[np.intp],
+    zone: _Array,
+) -> _Array:
+    """How surely each pair is one object, (ours, theirs): above 0 yes, the higher the surer."""
+    one, other = boxes[ours][:, None], boxes[theirs][None, :]
+    here, there = _shared(one, zone), _shared(other, zone)
+    both = _area(_shared(here, there))
+    iou = _share(both, _area(here) + _area(there) - both)
+    inside = _area(_shared(one, other))
+    lies_in = np.maximum(
+        np.where(cut[ours][:, None], _share(inside, _area(one)), 0.0),
+        np.where(cut[theirs][None, :], _share(inside, _area(other)), 0.0),
+    )
     agrees = np.where(iou >= _AGREES, iou, 0.0)
-    return np.asarray(np.maximum(agrees, np.where(share >= _LIES_IN, share / 2, 0.0)))
+    return np.asarray(np.maximum(agrees, np.where(lies_in >= _LIES_IN, lies_in / 2, 0.0)))
+
+
+def _share(part: _Array, whole: _Array) -> _Array:
+    """Part by whole; nothing of nothing is 0."""
+    part, whole = np.broadcast_arrays(part, whole)
+    return np.divide(part, whole, out=np.zeros(part.shape), where=whole > 0)
 
 
 def _shared(a: _Array, b: _Array) -> _Array:
@@ -98,14 +132,12 @@ def _area(boxes: _Array) -> _Array:
     return np.asarray(sides[..., 0] * sides[..., 1])
 
 
-def _groups(agreement: _Array, owner: npt.NDArray[np.int_]) -> list[list[int]]:
-    """Join pairs, the surest first; an object keeps at most one box of each tile."""
+def _groups(pairs: Sequence[tuple[int, int]], owner: npt.NDArray[np.int_]) -> list[list[int]]:
+    """Join pairs, in this order; an object keeps at most one box of each tile."""
     group_of = {i: [i] for i in range(len(owner))}
-    rows, columns = np.nonzero(np.triu(agreement))
-    for at in np.argsort(-agreement[rows, columns], kind="stable"):
-        mine, yours = group_of[int(rows[at])], group_of[int(columns[at])]
-        tiles = {int(owner[i]) for i in mine} & {int(owner[i]) for i in yours}
-        if mine is yours or tiles:
+    for one, other in pairs:
+        mine, yours = group_of[one], group_of[other]
+        if mine is yours or {owner[i] for i in mine} & {owner[i] for i in yours}:
             continue
         mine.extend(yours)
         for i in yours:
