@@ -38,6 +38,7 @@ class Role(IntEnum):
     SUPERVISOR = 7
     FORWARD = 8
     REJECT = 9
+    OPCUA = 10
 
 
 class Kind(IntEnum):

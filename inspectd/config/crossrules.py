@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from inspectd.config import enginerules, forwardrules, linerules, rejectrules
+from inspectd.config import enginerules, forwardrules, linerules, opcuarules, rejectrules
 from inspectd.config.complaint import Complaint, CrossRule, repeated_names
 from inspectd.config.schema import (
     CountRule,
@@ -23,6 +23,7 @@ from inspectd.config.schema import (
     ModbusPlc,
     MqttForward,
     MqttTls,
+    OpcuaPlc,
     PaddleEngine,
     PlcTrigger,
     PostgresqlForward,
@@ -254,6 +255,7 @@ RULES: tuple[tuple[type[Any], CrossRule], ...] = (
     (S7Plc, heartbeat_outlives_a_request),
     (EtherNetIpPlc, tags_can_have_these_names),
     (EtherNetIpPlc, heartbeat_outlives_a_request),
+    (OpcuaPlc, heartbeat_outlives_a_request),
     (Station, budget_fits_deadline),
     (Station, margin_leaves_the_judge_its_time),
     (Station, slots_last_until_the_deadline),
@@ -267,6 +269,7 @@ RULES: tuple[tuple[type[Any], CrossRule], ...] = (
     (Station, timer_keeps_the_cycle),
     (Station, simulator_keeps_the_cycle),
     *rejectrules.RULES,
+    *opcuarules.RULES,
     (Line, linerules.model_names_are_unique),
     (Line, linerules.station_names_are_unique),
     (Line, linerules.stations_know_their_model),

@@ -24,6 +24,7 @@ STEPS: Mapping[Role, str] = MappingProxyType(
         Role.RECORD: "inspectd.record.step:build",
         Role.FORWARD: "inspectd.forward.step:build",
         Role.REJECT: "inspectd.stages.reject.step:build",
+        Role.OPCUA: "inspectd.stages.sink.opcua_step:build",
     }
 )
 """Module and function, `build(line, station, context) -> Step`."""

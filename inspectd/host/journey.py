@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
-from inspectd.config.schema import Line, OutputReject
+from inspectd.config.schema import Line, OpcuaServerPlc, OutputReject
 from inspectd.frame import Kind, Role
 
 __all__ = [
@@ -54,13 +54,23 @@ def _with_own_ejector(line: Line) -> Sequence[int]:
     return [index for index, station in stations if isinstance(station.reject, OutputReject)]
 
 
+def _with_opcua_server(line: Line) -> Sequence[int]:
+    """Stations whose PLC is a client of their own OPC UA server."""
+    stations = enumerate(line.stations)
+    return [index for index, station in stations if isinstance(station.plc, OpcuaServerPlc)]
+
+
 def _with_receivers(line: Line) -> Sequence[int]:
     """Forwarders are one process, for a line that has receivers outside."""
     return (-1,) if line.forward else ()
 
 
 ON_DEMAND: Mapping[Role, Callable[[Line], Sequence[int]]] = MappingProxyType(
-    {Role.REJECT: _with_own_ejector, Role.FORWARD: _with_receivers}
+    {
+        Role.REJECT: _with_own_ejector,
+        Role.FORWARD: _with_receivers,
+        Role.OPCUA: _with_opcua_server,
+    }
 )
 """Roles that only some lines have: which stations (-1: the line) want one."""
 

@@ -48,5 +48,6 @@ PATIENCE: Mapping[Role, Patience] = MappingProxyType(
         Role.RECORD: Patience(kill_s=60, drain_s=30),  # waits for disks
         Role.FORWARD: Patience(busy_s=5, kill_s=60, drain_s=5),  # what is not sent stays
         Role.REJECT: Patience(drain_s=10),  # parts that are on the belt reach the ejector
+        Role.OPCUA: Patience(),
     }
 )

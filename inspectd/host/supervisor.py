@@ -32,10 +32,26 @@ from inspectd.ports import Status
 
 __all__ = ["Outcome", "Plan", "Supervisor", "new_run_id"]
 
-_FIRST = (Role.REJECT, Role.SINK, Role.RECORD, Role.INFER, Role.JUDGE, Role.GATE)
+_FIRST = (
+    Role.OPCUA,
+    Role.REJECT,
+    Role.SINK,
+    Role.RECORD,
+    Role.INFER,
+    Role.JUDGE,
+    Role.GATE,
+)
 """Started together, in this order; the camera follows when all are ready, so that no part is
 triggered that nobody would judge."""
-_STOP_ORDER = (Role.CAMERA, Role.GATE, Role.INFER, Role.JUDGE, Role.SINK, Role.REJECT)
+_STOP_ORDER = (
+    Role.CAMERA,
+    Role.GATE,
+    Role.INFER,
+    Role.JUDGE,
+    Role.SINK,
+    Role.REJECT,
+    Role.OPCUA,
+)
 """Then the simulators, then the record, then the forwarders."""
 _TURN_S = 0.1
 _EXTENSION_USEC = 60_000_000

@@ -46,6 +46,12 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         "part_not_let_pass": "A part that is OK was rejected all the same; `cause` says why.",
         "part_unknown": "The eye in front of the ejector saw what nobody triggered: rejected.",
         "reject_not_confirmed": "Rejected parts were not seen in the bin in time.",
+        # the OPC UA server
+        "opcua_serving": "The station's OPC UA server listens at `endpoint`.",
+        "opcua_plc_came": "A client that writes the PLC's values is logged in.",
+        "opcua_plc_went": "The client that wrote the PLC's values is gone; vision is not Ready.",
+        "opcua_login_refused": "A client was refused; `why` names the check it did not pass.",
+        "opcua_sink_lost": "What the sink sent cannot be used (`error`); it connects again.",
         # the engine
         "model_loaded": "A model is loaded, proved and warm; device and backend as read back.",
         "engine_fell_back": "The self-test failed (`why`); the slower backend `plain` judges.",

@@ -5,6 +5,7 @@ from typing import Literal, TypeAlias
 
 from inspectd.config.schema.fieldbus import EtherNetIpPlc, FieldbusPlc, S7Plc
 from inspectd.config.schema.key import key
+from inspectd.config.schema.opcua import OpcuaPlc, OpcuaServerPlc
 
 __all__ = ["AbsentPlc", "ModbusPlc", "Plc", "PlcSimulator"]
 
@@ -45,4 +46,4 @@ class AbsentPlc:
     kind: Literal["none"] = key()
 
 
-Plc: TypeAlias = ModbusPlc | S7Plc | EtherNetIpPlc | AbsentPlc
+Plc: TypeAlias = ModbusPlc | S7Plc | EtherNetIpPlc | OpcuaPlc | OpcuaServerPlc | AbsentPlc

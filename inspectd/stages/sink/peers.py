@@ -6,10 +6,19 @@ The edge modules are imported here when a station needs them: their libraries ar
 import importlib.util
 from typing import NamedTuple
 
-from inspectd.config.schema import AbsentPlc, EtherNetIpPlc, Line, ModbusPlc, S7Plc
+from inspectd.config.schema import (
+    AbsentPlc,
+    EtherNetIpPlc,
+    Line,
+    ModbusPlc,
+    OpcuaPlc,
+    OpcuaServerPlc,
+    S7Plc,
+)
 from inspectd.config.schema import Plc as PlcKeys
 from inspectd.stages.sink.absent import NoPlc
 from inspectd.stages.sink.port import Plc
+from inspectd.stages.sink.served import ServedPeer
 
 __all__ = ["check", "peer_of"]
 
@@ -26,15 +35,19 @@ class _Extra(NamedTuple):
 _EXTRAS: dict[type, _Extra] = {
     S7Plc: _Extra("snap7.s7protocol", "python-snap7 3.3", "s7"),
     EtherNetIpPlc: _Extra("pylogix", "pylogix", "ethernet-ip"),
+    OpcuaPlc: _Extra("asyncua", "asyncua", "opcua"),
+    OpcuaServerPlc: _Extra("asyncua", "asyncua", "opcua"),
 }
 
 
-def peer_of(plc: PlcKeys, port: int | None = None) -> Plc:
+def peer_of(plc: PlcKeys, port: int | None = None, *, station: str = "", road: str = "") -> Plc:
     """Make the peer of a station; nothing is opened yet.
 
     Args:
         plc: What the station file says.
         port: Overrides the file's (a simulator took a free one).
+        station: Name of the station.
+        road: Name of the socket to the station's own OPC UA server, where there is one.
     """
     if isinstance(plc, AbsentPlc):
         return NoPlc()
@@ -42,6 +55,10 @@ def peer_of(plc: PlcKeys, port: int | None = None) -> Plc:
         return _s7(plc)
     if isinstance(plc, EtherNetIpPlc):
         return _ethernet_ip(plc)
+    if isinstance(plc, OpcuaPlc):
+        return _opcua(plc, station)
+    if isinstance(plc, OpcuaServerPlc):
+        return ServedPeer(road, f"opc.tcp://{plc.host}:{plc.port}", plc.timeout_ms)
     return _modbus(plc, plc.port if port is None else port)
 
 
@@ -103,3 +120,9 @@ def _ethernet_ip(plc: EtherNetIpPlc) -> Plc:
         tag_prefix=plc.tag_prefix,
         timeout_ms=plc.timeout_ms,
     )
+
+
+def _opcua(plc: OpcuaPlc, station: str) -> Plc:
+    from inspectd.stages.sink.opcua import OpcuaPeer  # noqa: PLC0415 - optional
+
+    return OpcuaPeer(plc, station)
