@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from inspectd.config.schema import FieldbusPlc, Line, PlcTrigger
 from inspectd.plc.codes import NO_RECIPE
 from inspectd.plc.registers import recipe_word
+from inspectd.stages.sink.ejector import doubt_ns_of
 from inspectd.stages.sink.ids import WIDE, Ids
 from inspectd.stages.sink.tally import USUAL, Limits
 from inspectd.stages.sink.timing import Timing, timing_of
@@ -24,6 +25,8 @@ class Manner:
     """See `recipe_word`."""
     recipes: frozenset[int] = field(default=frozenset({NO_RECIPE}))
     """Numbers by which parts may be judged; `NO_RECIPE` alone: the station has no recipes."""
+    ejector_doubt_ns: int | None = None
+    """See `Ejector`; None: the PLC moves the ejector, and no process of ours is told."""
 
 
 def manner_of(line: Line, station: int) -> Manner:
@@ -42,4 +45,5 @@ def manner_of(line: Line, station: int) -> Manner:
         limits=limits,
         recipe_digest=recipe_word(line.digest),
         recipes=frozenset(recipe.number for recipe in ours.recipes) or frozenset({NO_RECIPE}),
+        ejector_doubt_ns=doubt_ns_of(ours),
     )

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from inspectd.frame import Kind, Reason, Role, Stamp, Ticket, Verdict
 from inspectd.ports import Context, Counter, Out
+from inspectd.stages.sink.ejector import Ejector
 from inspectd.stages.sink.ledger import Ledger
 from inspectd.stages.sink.leftovers import Settlement
 from inspectd.stages.sink.manner import Manner
@@ -26,6 +27,7 @@ class Parts:
         """Begin empty; `outs` takes the messages."""
         self.ledger = Ledger(manner.timing.margin_ns, manner.ids)
         self.tally = Tally(manner.limits)
+        self.ejector = Ejector(manner.ejector_doubt_ns, is_polled=manner.is_plc_triggered)
         self.opened = 0
         """Parts of this run, those of earlier lives included."""
         self.done = 0
@@ -48,6 +50,8 @@ class Parts:
             self.tally.missed += gap
             self._context.count(Counter.MISSED, gap)
             self._context.log("warning", "triggers_missed", before=ticket.trigger_id, count=gap)
+        if opening.is_new:
+            self._outs.extend(self.ejector.triggered(ticket))
         return opening.is_new
 
     def refuse(self, ticket: Ticket, now_ns: int) -> None:
@@ -77,6 +81,7 @@ class Parts:
             self._context.count(Counter.LATE, 1)
         if not is_told:
             self._context.count(Counter.UNTOLD, 1)
+        self._outs.extend(self.ejector.told(ticket))
         self._outs.append(Out(Role.RECORD, Kind.EVENT, ticket))
 
     def note(self, now_ns: int) -> None:

@@ -195,10 +195,12 @@ class SinkStep:
 
     def _poll(self) -> None:
         """Look at heartbeat, acknowledgement, trigger counter and command."""
+        begun_ns = self._context.clock()
         part = self._plc.read_part()
         now_ns = self._polled_ns = self._context.clock()
         if part is None or not self._meeting.has_met:
             return
+        self._parts.ejector.look(begun_ns)
         if self._watch.look(now_ns, part.heartbeat):
             self._note_silence(part)
         if self._manner.is_plc_triggered:
