@@ -65,7 +65,13 @@ def decode_tiles(
         _check(spec, piece)
     chosen = _chosen(spec, pieces)
     found = [_placed(spec, one, tile) for one, tile in zip(chosen, tiling.pieces, strict=True)]
-    return merge(tiling, found, is_agnostic=spec.nms.class_agnostic)
+    limits = spec.nms
+    return merge(
+        tiling,
+        found,
+        iou_threshold=limits.iou_threshold,
+        is_agnostic=limits.class_agnostic,
+    )
 
 
 def _placed(spec: ModelSpec, chosen: _Boxes, tile: Tile) -> list[Detection]:

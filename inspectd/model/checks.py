@@ -59,8 +59,9 @@ def _check_engine(line: Line, key: str, spec: ModelSpec) -> Iterator[tuple[str, 
 
 
 def _check_station(where: str, station: Station, spec: ModelSpec) -> Iterator[tuple[str, str]]:
-    yield from _check_labels(where, station.rules, spec)
-    yield from _check_scores(where, station.rules, spec)
+    for place, rule in every_rule(station):
+        yield from _check_labels(f"{where}.{place}", rule, spec)
+        yield from _check_scores(f"{where}.{place}", rule, spec)
     yield from _check_size(where, station, spec)
     yield from _check_template(where, station, spec)
 
@@ -84,35 +85,29 @@ def _check_size(where: str, station: Station, spec: ModelSpec) -> Iterator[tuple
         yield f"{where}.tiles", str(fault)
 
 
-def _check_labels(
-    where: str, rules: tuple[Rule, ...], spec: ModelSpec
-) -> Iterator[tuple[str, str]]:
+def _check_labels(where: str, rule: Rule, spec: ModelSpec) -> Iterator[tuple[str, str]]:
     """A rule about a class that the model lacks would hold for ever."""
-    for at, rule in enumerate(rules):
-        for key, label in _labels_of(rule):
-            if label not in spec.labels:
-                yield (
-                    f"{where}.rules[{at}].{key}",
-                    f"model {spec.name} has no class {label!r}; it has {', '.join(spec.labels)}",
-                )
+    for key, label in _labels_of(rule):
+        if label not in spec.labels:
+            yield (
+                f"{where}.{key}",
+                f"model {spec.name} has no class {label!r}; it has {', '.join(spec.labels)}",
+            )
 
 
-def _check_scores(
-    where: str, rules: tuple[Rule, ...], spec: ModelSpec
-) -> Iterator[tuple[str, str]]:
+def _check_scores(where: str, rule: Rule, spec: ModelSpec) -> Iterator[tuple[str, str]]:
     """What our suppression drops no rule can see, whatever score it asks for."""
     if spec.layout != "scores":
         return
     least = spec.nms.score_threshold
-    for at, rule in enumerate(rules):
-        scores = {"min_score": rule.min_score}
-        if isinstance(rule, EachHasRule):
-            scores["needs_min_score"] = rule.needs_min_score
-        for key, score in scores.items():
-            if score < least:
-                what = f"is {score}, model {spec.name} keeps nothing below {least}"
-                remedy = f"raise it, or lower NMS.score_threshold in {spec.config_path}"
-                yield f"{where}.rules[{at}].{key}", f"{what}; {remedy}"
+    scores = {"min_score": rule.min_score}
+    if isinstance(rule, EachHasRule):
+        scores["needs_min_score"] = rule.needs_min_score
+    for key, score in scores.items():
+        if score < least:
+            what = f"is {score}, model {spec.name} keeps nothing below {least}"
+            remedy = f"raise it, or lower NMS.score_threshold in {spec.config_path}"
+            yield f"{where}.{key}", f"{what}; {remedy}"
 
 
 def _labels_of(rule: Rule) -> list[tuple[str, str]]:

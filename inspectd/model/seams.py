@@ -16,6 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from inspectd.frame import Detection
+from inspectd.model.nms import suppress
+from inspectd.model.spec import Nms
 from inspectd.model.tiles import Tile, Tiling
 
 __all__ = ["merge"]
@@ -32,13 +34,19 @@ _Array = npt.NDArray[np.float64]
 
 
 def merge(
-    tiling: Tiling, found: Sequence[Sequence[Detection]], *, is_agnostic: bool = False
+    tiling: Tiling,
+    found: Sequence[Sequence[Detection]],
+    *,
+    iou_threshold: float = 0.6,
+    is_agnostic: bool = False,
 ) -> list[Detection]:
     """Answer the objects of the frame, best score first.
 
     Args:
         tiling: How the frame was cut.
         found: Detections of each of `tiling.pieces`, in its order, in frame pixels.
+        iou_threshold: Objects of one class that overlap by more are one, as within a tile (the
+            model's own limit).
         is_agnostic: Boxes of different classes may be one object (its best class stays).
     """
     pieces = tiling.pieces
@@ -48,13 +56,31 @@ def merge(
     boxes = np.array([(d.x1, d.y1, d.x2, d.y2) for d, _ in every], np.float64)
     owner = np.array([at for _, at in every])
     cut = _is_cut(boxes, np.array(pieces, np.float64)[owner], tiling)
-    _, label = np.unique([d.label for d, _ in every], return_inverse=True)
-    pairs = _pairs(tiling, boxes, owner, cut, np.zeros_like(label) if is_agnostic else label)
+    label = _numbers([d for d, _ in every], is_agnostic=is_agnostic)
+    pairs = _pairs(tiling, boxes, owner, cut, label)
     merged = [
         _one([every[i][0] for i in group], [_rank(pieces[owner[i]], bool(cut[i])) for i in group])
         for group in _groups(pairs, owner)
     ]
-    return sorted(merged, key=_by_score)
+    return _apart(merged, iou_threshold, is_agnostic=is_agnostic)
+
+
+def _numbers(found: Sequence[Detection], *, is_agnostic: bool) -> npt.NDArray[np.int_]:
+    """A number for each class; the same for all when classes are not to be told apart."""
+    _, numbers = np.unique([one.label for one in found], return_inverse=True)
+    return np.zeros_like(numbers) if is_agnostic else numbers
+
+
+def _apart(
+    objects: Sequence[Detection], iou_threshold: float, *, is_agnostic: bool
+) -> list[Detection]:
+    """The objects, best score first, without those that cover a better one."""
+    boxes = np.array([(d.x1, d.y1, d.x2, d.y2) for d in objects], np.float32)
+    numbers = _numbers(objects, is_agnostic=is_agnostic)
+    scores = np.full((int(numbers.max()) + 1, len(objects)), -1, np.float32)
+    scores[numbers, np.arange(len(objects))] = [d.score for d in objects]
+    limits = Nms(iou_threshold=iou_threshold, score_threshold=-0.5, top_k=-1, keep_top_k=-1)
+    return [objects[at] for at in suppress(boxes, scores, limits)[0]]
 
 
 def _is_cut(boxes: _Array, views: _Array, tiling: Tiling) -> npt.NDArray[np.bool_]:
