@@ -220,6 +220,8 @@ class _Serving:
                 await self._server.put(group, words)
                 self._push()
                 await self._after(group)
+        except ConnectionError:
+            return  # it has ended; the supervisor knows
         except (OSError, ValueError) as error:
             self._log("warning", "opcua_sink_lost", error=str(error))
         finally:

@@ -22,7 +22,7 @@ __all__ = ["NAMESPACE", "VisionSystem"]
 
 NAMESPACE = "http://opcfoundation.org/UA/MachineVision"
 _FILE = "nodesets/Opc.Ua.MachineVision.NodeSet2.xml.gz"
-_SYSTEM_TYPE, _AUTOMATIC_TYPE, _RESULT_READY_TYPE = 1003, 1021, 1024
+_SYSTEM_TYPE, _MACHINE_TYPE, _AUTOMATIC_TYPE, _RESULT_READY_TYPE = 1003, 1017, 1021, 1024
 """Identifiers in the nodeset."""
 _NO_STATE = ua.NodeId()
 _SEVERITY_OK, _SEVERITY_REJECT = 1, 300
@@ -66,7 +66,7 @@ class VisionSystem:
             objecttype=self._type(_AUTOMATIC_TYPE),
             instantiate_optional=False,
         )
-        await self._keep_states(_SYSTEM_MACHINE_TYPE, [state.value for state in VisionState])
+        await self._keep_states(_MACHINE_TYPE, [state.value for state in VisionState])
         await self._keep_states(_AUTOMATIC_TYPE, [state.value for state in Automatic])
         self._top = await machine.get_child("0:CurrentState")
         self._automatic = await mode.get_child("0:CurrentState")
@@ -92,21 +92,30 @@ class VisionSystem:
         await self._events.trigger(message=words)
 
     def _fill(self, event: Any, block: VerdictBlock, run_id: str) -> None:
+        """Set the fields; asyncua knows no type for those whose default is empty."""
         job = f"{run_id}-{self._station}-{block.trigger_id}"
         now = datetime.now(timezone.utc)
-        is_ok = block.verdict is Verdict.OK
-        event.Severity = _SEVERITY_OK if is_ok else _SEVERITY_REJECT
-        event.ResultId = ua.ResultIdDataType(Id=f"{job}-{block.sequence}")
-        event.JobId = ua.JobIdDataType(Id=job)
-        event.MeasId = ua.MeasIdDataType(Id=str(block.trigger_id))
-        event.PartId = ua.PartIdDataType(Id=str(block.trigger_id))
-        event.InternalRecipeId = ua.RecipeIdInternalDataType(Id=self._recipe, Hash=None)
-        event.InternalConfigurationId = ua.ConfigurationIdDataType(Id=self._recipe, Hash=None)
-        event.ResultState = ua.Variant(int(result_state_of(block.verdict)), ua.VariantType.Int32)
-        event.IsPartial, event.IsSimulated = False, self._is_simulated
-        event.CreationTime = now
-        event.ProcessingTimes = ua.ProcessingTimesDataType(StartTime=now, EndTime=now)
-        event.ResultContent = [ua.Variant(block.verdict.name), ua.Variant(block.reason.name)]
+        event.Severity = _SEVERITY_OK if block.verdict is Verdict.OK else _SEVERITY_REJECT
+        content = [ua.Variant(block.verdict.name), ua.Variant(block.reason.name)]
+        recipe = ua.RecipeIdInternalDataType(Id=self._recipe, Hash=None)
+        configuration = ua.ConfigurationIdDataType(Id=self._recipe, Hash=None)
+        times = ua.ProcessingTimesDataType(StartTime=now, EndTime=now)
+        kinds = ua.VariantType
+        for name, value, kind in (
+            ("ResultId", ua.ResultIdDataType(Id=f"{job}-{block.sequence}"), kinds.ExtensionObject),
+            ("JobId", ua.JobIdDataType(Id=job), kinds.ExtensionObject),
+            ("MeasId", ua.MeasIdDataType(Id=str(block.trigger_id)), kinds.ExtensionObject),
+            ("PartId", ua.PartIdDataType(Id=str(block.trigger_id)), kinds.ExtensionObject),
+            ("InternalRecipeId", recipe, kinds.ExtensionObject),
+            ("InternalConfigurationId", configuration, kinds.ExtensionObject),
+            ("ResultState", int(result_state_of(block.verdict)), kinds.Int32),
+            ("IsPartial", False, kinds.Boolean),
+            ("IsSimulated", self._is_simulated, kinds.Boolean),
+            ("CreationTime", now, kinds.DateTime),
+            ("ProcessingTimes", times, kinds.ExtensionObject),
+            ("ResultContent", content, kinds.Variant),
+        ):
+            event.add_property(name, value, kind)
 
     async def _set_state(self, variable: Node, name: str) -> None:
         await variable.write_value(ua.LocalizedText(name, "en"))
@@ -130,10 +139,6 @@ class VisionSystem:
 
     def _named(self, name: str) -> ua.QualifiedName:
         return ua.QualifiedName(name, self._index)
-
-
-_SYSTEM_MACHINE_TYPE = 1017
-"""VisionStateMachineType."""
 
 
 async def _not_supported(*_arguments: Any) -> ua.StatusCode:

@@ -26,6 +26,7 @@ from inspectd.stages.sink.orders import Orders
 from inspectd.stages.sink.parts import Parts
 from inspectd.stages.sink.peers import peer_of
 from inspectd.stages.sink.pulse import Condition, Pulse
+from inspectd.stages.sink.served import road_of
 from inspectd.stages.sink.teller import Teller
 from inspectd.stages.sink.watch import PlcWatch
 
@@ -39,7 +40,12 @@ def build(line: Line, station: int, context: Context) -> Step:
     """Make the sink of one station; the PLC is looked for when the loop first wakes it."""
     ours, manner = line.stations[station], manner_of(line, station)
     conversation = Conversation(
-        peer_of(ours.plc, context.extra.get("plc_port")),
+        peer_of(
+            ours.plc,
+            context.extra.get("plc_port"),
+            station=ours.name,
+            road=road_of(context.run_id, station),
+        ),
         reconnect_ns=manner.timing.reconnect_ns,
         ack_timeout_ns=manner.timing.ack_timeout_ns,
         ids=manner.ids,
