@@ -19,7 +19,7 @@ __all__ = ["Belt", "BeltPlan", "Fate", "plan_of"]
 
 _NS_PER_S = 1_000_000_000
 _NS_PER_MS = 1_000_000
-_BIN_FALL_NS = 40 * _NS_PER_MS
+_BIN_FALL_NS = 60 * _NS_PER_MS
 """So long a part that falls by covers the sensor in the bin."""
 _KEPT_FATES = 100_000
 _NOT_ASKED = -1
@@ -41,7 +41,7 @@ class BeltPlan:
     first_count: int = 0
     """Of the encoder's counter at the start (trials of the roll-over)."""
     part_mm: float = 10.0
-    """Length of a part: so long it covers the eye."""
+    """Length of a part, its front is its place: so long it covers the eye."""
     eye_mm: float | None = None
     bin_after_ns: int = 100 * _NS_PER_MS
     """From the ejector to the sensor in the bin."""
@@ -232,7 +232,8 @@ class Belt:
 def plan_of(reject: OutputReject) -> BeltPlan:
     """The belt that a station file describes.
 
-    A part is in the bin at half of the time that the station allows for it.
+    A part is in the bin at half of the time that the station allows for it, and half as long as the
+    belt that the output serves for it.
     """
     encoder, io = reject.encoder, reject.io
     counter = (
@@ -248,6 +249,7 @@ def plan_of(reject: OutputReject) -> BeltPlan:
         valve_ns=int(reject.lead_ms * _NS_PER_MS),
         counts_per_mm=counter.counts_per_mm,
         bits=counter.bits,
+        part_mm=zone_mm(reject) / 2,
         eye_mm=reject.eye.distance_mm if reject.eye else None,
         bin_after_ns=int(window_ms / 2 * _NS_PER_MS),
         watchdog_ns=int(io.watchdog_ms * _NS_PER_MS) if isinstance(io, ModbusIo) else 0,

@@ -10,6 +10,7 @@ on the belt counts as rejected. While anything is wrong the step says so, and th
 ready.
 """
 
+from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -40,6 +41,8 @@ _LIVES_PER_WATCHDOG = 4
 """Signs of life within the time of the watchdog: one or two may be lost."""
 _KEPT_NS = 60 * _NS_PER_S
 """How far back the place of a trigger can be found."""
+_SPREADS = 64
+"""Answers by which is known how quick the module can be."""
 _SOONEST_NS = 200_000
 """Between two looks at the output: a belt that trembles at an edge must not keep us spinning."""
 _EXPLAINED = {Cause.OK, Cause.NOT_OK, Cause.NO_VERDICT, Cause.UNKNOWN}
@@ -104,7 +107,9 @@ class Times:
     """Between two signs of life."""
     reconnect_ns: int
     spread_max_ns: int
-    """An answer that took longer places the belt too badly: half of it could be the mistake."""
+    """An answer that took longer never places the belt: half of it could be the mistake."""
+    spread_good_ns: int
+    """One that took no longer always does; between the two, one that was quick for this module."""
 
 
 def times_of(reject: OutputReject) -> Times:
@@ -115,6 +120,7 @@ def times_of(reject: OutputReject) -> Times:
         life_ns=_ns(reject.io.watchdog_ms / _LIVES_PER_WATCHDOG),
         reconnect_ns=_ns(500.0 if isinstance(reject.io, GpioIo) else reject.io.reconnect_ms),
         spread_max_ns=_ns(reject.pulse_ms / 4),
+        spread_good_ns=_ns(reject.pulse_ms / 16),
     )
 
 
@@ -149,6 +155,7 @@ class RejectStep:
         self._next_sample_ns = 0
         self._next_life_ns = 0
         self._next_edge_ns: int | None = None
+        self._spreads: deque[int] = deque(maxlen=_SPREADS)
         self._trouble = "the I/O module has not been reached yet; wait, or look at `reject.io`"
 
     # ------------------------------------------------------------ the protocol `Step`
@@ -256,12 +263,21 @@ class RejectStep:
         motion = self._motion
         if not isinstance(motion, CounterMotion) or sample.counted is None:
             return
-        if sample.spread_ns > self._times.spread_max_ns:
+        if not self._is_quick(sample.spread_ns):
             return
         if motion.take(sample.counted, sample.counted_ns) is Reading.JUMPED:
             self._log("error", "encoder_jumped", count=sample.counted)
             self._lose_belt()
             motion.take(sample.counted, sample.counted_ns)
+        measured_mm = motion.position_at(sample.counted_ns)
+        if measured_mm is not None:
+            self._tracker.follow(measured_mm)
+
+    def _is_quick(self, spread_ns: int) -> bool:
+        """Whether an answer says well enough when it was so."""
+        self._spreads.append(spread_ns)
+        usual_ns = max(self._times.spread_good_ns, 2 * min(self._spreads))
+        return spread_ns <= min(usual_ns, self._times.spread_max_ns)
 
     def _look(self, sample: Sample) -> None:
         """See what begins at the eye and in the bin."""

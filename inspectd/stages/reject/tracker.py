@@ -212,6 +212,16 @@ class Tracker:
 
     # ------------------------------------------------------------ the belt moves
 
+    def follow(self, measured_mm: float) -> None:
+        """Take note of where the encoder says the belt is: does it run backwards?
+
+        Only what was measured counts: a place that is extrapolated may well lie behind the last.
+        """
+        self._front_mm = max(self._front_mm, measured_mm)
+        if measured_mm < self._front_mm - self._layout.backward_mm:
+            self.condemn(Cause.BACKWARDS)
+            self._front_mm = self._ahead_mm = measured_mm
+
     def advance(self, position_mm: float, ahead_mm: float) -> list[Outcome]:
         """Move the belt; answer the parts that have reached the ejector.
 
@@ -219,10 +229,6 @@ class Tracker:
             position_mm: Where the belt is.
             ahead_mm: Where it will be when the output acts on what it is told now.
         """
-        self._front_mm = max(self._front_mm, position_mm)
-        if position_mm < self._front_mm - self._layout.backward_mm:
-            self.condemn(Cause.BACKWARDS)
-            self._front_mm = self._ahead_mm = position_mm
         self._ahead_mm = max(self._ahead_mm, ahead_mm, position_mm)
         self._fix(position_mm)
         outcomes = [self._out(part) for part in self._parts if self._arrives(part, position_mm)]

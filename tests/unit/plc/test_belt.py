@@ -70,7 +70,7 @@ def test_an_ejected_part_is_seen_at_the_eye_and_in_the_bin() -> None:
         eye += [ms] * one.is_eye_covered
         sensor += [ms] * one.is_bin_covered
     assert (min(eye), max(eye)) == (400, 409)
-    assert (min(sensor), max(sensor)) == (550, 589)
+    assert (min(sensor), max(sensor)) == (550, 609)
 
 
 def test_the_counter_rolls_over_stops_and_runs_back() -> None:

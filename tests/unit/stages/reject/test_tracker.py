@@ -29,6 +29,7 @@ def run(tracker: Tracker, start: int, end: int) -> tuple[list[Outcome], set[int]
     """Move the belt by whole millimetres; answer outcomes, and where the output was energised."""
     outcomes, passing = [], set()
     for mm in range(start, end):
+        tracker.follow(mm)
         outcomes += tracker.advance(mm, mm)
         if tracker.is_passing(mm):
             passing.add(mm)
@@ -144,6 +145,7 @@ def test_a_belt_that_swings_back_a_little_changes_nothing() -> None:
     tracker.settle(1, 10, is_ok=True)
     outcomes = run(tracker, 0, 502)[0]
     for mm in range(502, 497, -1):
+        tracker.follow(mm)
         outcomes += tracker.advance(mm, mm)
         assert tracker.is_passing(mm)
     assert outcomes + run(tracker, 497, 700)[0] == [Outcome(1, Cause.OK)]
@@ -155,8 +157,10 @@ def test_a_belt_that_runs_backwards_rejects_what_lies_on_it() -> None:
     tracker.enter(1, 10, 0)
     tracker.settle(1, 10, is_ok=True)
     run(tracker, 0, 490)
+    tracker.follow(484)
     assert not tracker.advance(484, 484)
     assert tracker.is_passing(484)
+    tracker.follow(483)
     assert not tracker.advance(483, 483)
     assert not tracker.is_passing(483)
     tracker.enter(2, 20, 483)
@@ -357,6 +361,7 @@ def _run_any_belt(
         for part in [p for p in verdicts.values() if p.mm + (p.verdict_after_mm or 0) < mm]:
             tracker.settle(part.trigger_id, part.mm, is_ok=part.is_ok)
             del verdicts[part.trigger_id]
+        tracker.follow(here)
         outcomes += tracker.advance(here, here)
         if tracker.is_passing(here):
             passing.add(mm)
@@ -414,6 +419,7 @@ def _pass_by(tracker: Tracker, parts: list[_Made], things: set[int]) -> set[int]
                 tracker.settle(part.trigger_id, 1, is_ok=part.is_ok)
         if mm in things:
             tracker.see(mm)
+        tracker.follow(mm)
         tracker.advance(mm, mm)
         if tracker.is_passing(mm):
             passing.add(mm)
