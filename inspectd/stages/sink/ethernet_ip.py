@@ -83,7 +83,6 @@ class EthernetIpWire:
         """See `Wire.open`; also make sure that the tags are what they should be."""
         self.close()
         controller = Controller(self._host, self._slot, self._timeout_s, port=self._port)
-        controller.ConnectionSize = _CONNECTION_BYTES
         controller.conn = _Connection(controller, self._timeout_s)
         self._controller = controller
         controller.conn.begin()
@@ -182,9 +181,10 @@ class _Connection(Connection):  # type: ignore[misc]  # an untyped library
     """pylogix' connection, with one time-out for a whole answer and an end when the peer ends."""
 
     def __init__(self, controller: Any, timeout_s: float) -> None:
-        size = controller.ConnectionSize
+        _close_sockets(controller.conn)  # the library has made one already
         super().__init__(controller)
-        self.ConnectionSize = size
+        _close_sockets(self)
+        self.ConnectionSize = _CONNECTION_BYTES
         self._timeout_s = timeout_s
         self._until_s = 0.0
 
@@ -220,6 +220,12 @@ class _Connection(Connection):  # type: ignore[misc]  # an untyped library
                 return None
             data += piece
         return data
+
+
+def _close_sockets(connection: Connection) -> None:
+    """Close the two sockets that pylogix opens before anybody wants to connect."""
+    connection.Socket.close()
+    connection.msg_socket.close()
 
 
 def _to_words(group: Group, values: list[int]) -> list[int]:

@@ -66,7 +66,7 @@ class S7Peer(BlockPeer):
             slot: Of the CPU.
             db: Number of the data block.
             start_byte: First byte of the station's registers in it.
-            timeout_ms: For one request, and for each of the three steps of connecting.
+            timeout_ms: For one request; connecting takes two of them at most.
         """
         super().__init__(
             S7Wire(
@@ -216,8 +216,8 @@ class _Transport(ISOTCPConnection):
         self._until_s = 0.0
 
     def open(self) -> None:
-        """Connect: one wait for TCP, one for the rest."""
-        self._until_s = time.monotonic() + 2 * self._timeout_s
+        """Connect, by TCP and then by ISO, within the time-out together."""
+        self._until_s = time.monotonic() + self._timeout_s
         self.connect(timeout=self._timeout_s)
 
     def ask(self, request: bytes) -> None:
