@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from inspectd.config.recipes import every_rule
 from inspectd.config.schema import (
     EachHasRule,
     ForbidRule,

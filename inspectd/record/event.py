@@ -5,14 +5,25 @@ beside an archived picture and the report all speak these names (`docs/record.md
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime, timezone
 from typing import Any
 
+from inspectd.config.recipes import NO_RECIPE, recipe_name
 from inspectd.config.schema import Line
 from inspectd.frame import Stamp, Ticket, Verdict
 
-__all__ = ["COLUMNS", "STAMP_COLUMNS", "Event", "as_json", "event_of", "row_of", "utc_text"]
+__all__ = [
+    "COLUMNS",
+    "STAMP_COLUMNS",
+    "Event",
+    "as_json",
+    "event_of",
+    "recipe_of",
+    "row_of",
+    "utc_text",
+]
 
 STAMP_COLUMNS: tuple[str, ...] = tuple(f"{stamp.name.lower()}_ns" for stamp in Stamp)
 """One column per `Stamp`, in its order."""
@@ -70,6 +81,9 @@ def event_of(
     engine = detail.get("engine")
     digest = engine.get("digest", "") if isinstance(engine, dict) else engine or ""
     station = line.stations[ticket.station]
+    name = recipe_name(station, ticket.recipe)
+    if name:
+        detail["recipe"] = {"number": ticket.recipe, "name": name}
     return Event(
         run_id=run_id,
         line=line.line,
@@ -89,6 +103,12 @@ def event_of(
         detail=json.dumps(detail, separators=(",", ":"), ensure_ascii=False),
         archive=archive,
     )
+
+
+def recipe_of(detail: Mapping[str, Any]) -> int:
+    """The number of the recipe that an event's detail names; `NO_RECIPE`: none."""
+    recipe = detail.get("recipe")
+    return int(recipe["number"]) if isinstance(recipe, dict) else NO_RECIPE
 
 
 def row_of(event: Event) -> tuple[Any, ...]:

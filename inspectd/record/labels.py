@@ -12,8 +12,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
 from inspectd.coco import Labels, file_key
+from inspectd.config.recipes import rules_by_recipe
 from inspectd.config.schema import Rule, Station
 from inspectd.frame import Detection, Verdict
+from inspectd.record.event import recipe_of
 from inspectd.record.reading import Part
 
 __all__ = ["WRONG_MAX", "Evaluate", "Judged", "compared", "expected"]
@@ -41,7 +43,7 @@ Evaluate: TypeAlias = Callable[
 def expected(
     labels: Labels, station: Station, detail: Mapping[str, Any], evaluate: Evaluate
 ) -> Verdict | None:
-    """What a part should have got; None when its picture has no labels.
+    """What a part should have got; None when its picture has no labels, or it had no recipe.
 
     Args:
         labels: Of the station's camera.
@@ -60,7 +62,10 @@ def expected(
     seen = [one for one in labels.boxes[image_id] if how != "erase" or one.label != erased]
     camera = station.camera
     width, height = camera.width_px, camera.height_px
-    return evaluate(station.rules, seen, width, height, camera.um_per_px).verdict
+    rules = rules_by_recipe(station).get(recipe_of(detail))
+    if rules is None:
+        return None
+    return evaluate(rules, seen, width, height, camera.um_per_px).verdict
 
 
 def compared(

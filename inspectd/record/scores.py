@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from inspectd.coco import Labels
+from inspectd.config.recipes import every_rule
 from inspectd.config.schema import EachHasRule, Rule, Station
 from inspectd.errors import UsageFault
 from inspectd.record.labels import image_of
@@ -45,7 +46,7 @@ def scored(
         boxes[image_id] = [_as_coco(row, image_id, labels.category_ids) for row in known]
     if not boxes:
         return {"error": "no labelled picture was judged as it is"}
-    threshold = threshold_of(station.rules)
+    threshold = threshold_of(rule for _, rule in every_rule(station))
     flat = [row for rows in boxes.values() for row in rows]
     try:
         scores = score_detections(labels.path, flat, threshold, image_ids=boxes)

@@ -6,7 +6,8 @@
 
 Every trigger is answered, whatever happens: with a picture or with a verdict. A self-triggered
 station numbers its triggers by the clock, from the start of the run: so a camera that was restarted
-goes on where it would be, and the sink sees the gap.
+goes on where it would be, and the sink sees the gap. The recipe of such triggers is what the sink
+said last (RECIPE); the sink refuses parts of another one.
 """
 
 import json
@@ -15,6 +16,7 @@ from dataclasses import replace
 
 import cv2
 
+from inspectd.config.recipes import NO_RECIPE
 from inspectd.config.schema import Line, TimerTrigger
 from inspectd.frame import Kind, Reason, Role, Stamp, Ticket, Verdict
 from inspectd.ports import Arena, Context, Counter, Out, Step
@@ -94,10 +96,14 @@ class CameraStep:
         self._last_frame_id: int | None = None
         self._unseen = 0
         """Triggers since then that brought no picture; the device may have counted their frames."""
+        self._recipe = NO_RECIPE
+        """Of triggers of our own."""
         self._is_stopping = False
 
     def feed(self, kind: Kind, ticket: Ticket, now_ns: int) -> Sequence[Out]:
-        """Take the picture of a trigger that the sink has seen at the PLC."""
+        """Take the picture of a trigger that the sink has seen at the PLC; note the recipe."""
+        if kind is Kind.RECIPE:
+            self._recipe = ticket.recipe
         if kind is not Kind.FIRE:
             return ()
         return (self._picture(ticket.stamped(Stamp.CAMERA_START, now_ns)),)
@@ -115,7 +121,8 @@ class CameraStep:
         trigger_id = self._schedule.take(now_ns)
         if trigger_id is None:
             return ()
-        ticket = Ticket(self._station, trigger_id, deadline_ns=now_ns + self._deadline_ns)
+        deadline_ns = now_ns + self._deadline_ns
+        ticket = Ticket(self._station, trigger_id, deadline_ns=deadline_ns, recipe=self._recipe)
         ticket = ticket.stamped(Stamp.FIRED, now_ns)
         told = Out(Role.SINK, Kind.TRIGGER, ticket)
         return told, self._picture(ticket.stamped(Stamp.CAMERA_START, now_ns))

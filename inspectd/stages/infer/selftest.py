@@ -26,6 +26,7 @@ __all__ = [
     "Golden",
     "Tolerance",
     "difference",
+    "golden_difference",
     "look_at",
     "picture_of",
     "prove",
@@ -188,6 +189,18 @@ def _comparison(
         return "" if reference is None else raw_difference(reference, raw, tolerance)
 
     return compare
+
+
+def golden_difference(spec: ModelSpec, golden: Golden, engine: Engine, tolerance: Tolerance) -> str:
+    """Run the golden picture once, alone, and say how what is found differs; empty: it does not.
+
+    Raises:
+        EngineFault: the run failed.
+        ModelFault: the outputs cannot be read.
+        ValueError: the outputs are not those of one picture.
+    """
+    compare = _comparison(spec, golden.look, golden, None, tolerance)
+    return compare(golden.look.raw(engine, golden.look.tensor[np.newaxis])[0])
 
 
 def raw_difference(wanted: _Raw, raw: _Raw, tolerance: Tolerance = TOLERANCES["fp32"]) -> str:

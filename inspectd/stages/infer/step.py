@@ -22,6 +22,7 @@ from inspectd.ports import Context, Counter, Out, Step, Tensor
 from inspectd.stages.infer.batch import Planner, Waiting
 from inspectd.stages.infer.detail import with_engine, with_error
 from inspectd.stages.infer.engine import Array, Batch, Engine
+from inspectd.stages.infer.golden import GoldenTests, proofs_of
 from inspectd.stages.infer.loading import load, log_memory, pictures_of
 from inspectd.stages.infer.scripted import Scripted
 
@@ -78,7 +79,15 @@ def build(line: Line, station: int, context: Context) -> Step:  # noqa: ARG001 -
         planner.learn(name, size, _warm_up(model, size, context.clock))
     log_memory(line.engine, context.log)
     sources = {at: _source(line, at) for at in range(len(line.stations))}
-    return InferStep(loaded, planner, sources, context, archive=frozenset(line.record.archive))
+    proofs = proofs_of(line, {name: model.engine for name, model in loaded.items()})
+    return InferStep(
+        loaded,
+        planner,
+        sources,
+        context,
+        archive=frozenset(line.record.archive),
+        golden=GoldenTests(proofs, context.clock),
+    )
 
 
 def _refuse_another(model: Model, spec: ModelSpec, context: Context) -> None:
@@ -176,6 +185,7 @@ class InferStep:
         context: Context,
         *,
         archive: frozenset[str],
+        golden: GoldenTests,
     ) -> None:
         """Serve the stations of a line.
 
@@ -185,8 +195,10 @@ class InferStep:
             sources: by station.
             context: of this process.
             archive: names of the verdicts whose pictures are kept.
+            golden: the tests that a PLC may ask for.
         """
         self._loaded = loaded
+        self._golden = golden
         self._planner = planner
         self._sources = sources
         self._context = context
@@ -195,7 +207,9 @@ class InferStep:
         self._failed_ns = 0
 
     def feed(self, kind: Kind, ticket: Ticket, now_ns: int) -> Sequence[Out]:
-        """Take a tensor into the queue."""
+        """Take a tensor into the queue, or a golden test that is asked for."""
+        if kind is Kind.GOLDEN:
+            self._golden.ask(ticket)
         if kind is not Kind.TENSOR:
             return ()
         arena = self._context.arenas[ticket.station]
@@ -207,16 +221,14 @@ class InferStep:
         return ()
 
     def wake_at_ns(self) -> int | None:
-        """When the next batch is due."""
-        return self._planner.due_ns()
+        """When the next batch is due, or a golden test."""
+        return 0 if self._golden else self._planner.due_ns()
 
     def wake(self, now_ns: int) -> Sequence[Out]:
-        """Run the batch that is due."""
-        plan = self._planner.take(now_ns)
-        outs: list[Out] = []
-        if plan.batch:  # first: when it raises, nothing has been let go of untold
-            outs = self._run(plan.batch, now_ns)
-        return [*outs, *(self._late(one, now_ns) for one in plan.expired)]
+        """Run the batch that is due; then a golden test."""
+        due_ns = self._planner.due_ns()
+        outs = [] if due_ns is None or due_ns > now_ns else self._run_due(now_ns)
+        return [*outs, self._golden.run()] if self._golden else outs
 
     def stop(self, now_ns: int) -> Sequence[Out]:  # noqa: ARG002 - of the protocol
         """What waits is still run; nothing new comes, for the gates stopped before."""
@@ -224,7 +236,7 @@ class InferStep:
 
     def is_drained(self) -> bool:
         """Whether nothing waits."""
-        return len(self._planner) == 0
+        return len(self._planner) == 0 and not self._golden
 
     def trouble(self) -> str:
         """Say when runs fail; for a while, because only a further part can show that they do not.
@@ -241,6 +253,13 @@ class InferStep:
         """Engines go with the process."""
 
     # ------------------------------------------------------------ a batch
+
+    def _run_due(self, now_ns: int) -> list[Out]:
+        plan = self._planner.take(now_ns)
+        outs: list[Out] = []
+        if plan.batch:  # first: when it raises, nothing has been let go of untold
+            outs = self._run(plan.batch, now_ns)
+        return [*outs, *(self._late(one, now_ns) for one in plan.expired)]
 
     def _run(self, waiting: Sequence[Waiting], now_ns: int) -> list[Out]:
         """Run the frames; answer each with its raw outputs or with a fault."""

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from inspectd.config.recipes import rules_by_recipe
 from inspectd.config.schema import Line, Rule, ScriptedEngine
 from inspectd.errors import ModelFault
 from inspectd.frame import (
@@ -40,6 +41,7 @@ DETECTIONS_MAX = 300
 """The best so many are written into the event: a message has room for 64 KiB of detail."""
 
 _NOT_FINITE = Judgement(Verdict.FAULT, Reason.OUTPUT_NOT_FINITE)
+_NO_RULES = Judgement(Verdict.FAULT, Reason.WRONG_RECIPE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +49,8 @@ class Judge:
     """What one station wants of its parts."""
 
     decode: Decode
-    rules: tuple[Rule, ...]
+    rules: Mapping[int, tuple[Rule, ...]]
+    """By the number of the recipe (see `inspectd.config.recipes`)."""
     frame_w: int
     frame_h: int
     um_per_px: float
@@ -67,7 +70,7 @@ def build(line: Line, station: int, context: Context) -> Step:
     camera = ours.camera
     judge = Judge(
         decode=_decoder(line, station),
-        rules=ours.rules,
+        rules=rules_by_recipe(ours),
         frame_w=camera.width_px,
         frame_h=camera.height_px,
         um_per_px=camera.um_per_px,
@@ -141,7 +144,11 @@ class JudgeStep:
             error = {"error": str(fault)}
             return Judgement(Verdict.FAULT, Reason.ENGINE_ERROR), _merged(ticket.detail, error)
         wanted = self._judge
-        judgement = evaluate(wanted.rules, found, wanted.frame_w, wanted.frame_h, wanted.um_per_px)
+        rules = wanted.rules.get(ticket.recipe)
+        if rules is None:  # a part is never judged by rules that were not meant for it
+            judgement = _NO_RULES
+        else:
+            judgement = evaluate(rules, found, wanted.frame_w, wanted.frame_h, wanted.um_per_px)
         return judgement, _merged(ticket.detail, _findings(judgement, found, wanted.min_score))
 
     def _settled(self, ticket: Ticket) -> Ticket | None:

@@ -17,12 +17,13 @@ def is_same_trigger(ours: Ticket, theirs: Ticket) -> bool:
 
 
 def joined(part: Ticket, verdict: Ticket) -> Ticket:
-    """The verdict's ticket with the part's own deadline and trigger time."""
+    """The verdict's ticket with the part's own deadline, trigger time and recipe."""
     fired_ns = part.stamps[Stamp.FIRED] or verdict.stamps[Stamp.FIRED]
     return replace(
         verdict.stamped(Stamp.FIRED, fired_ns),
         part_id=verdict.part_id or part.part_id,
         deadline_ns=part.deadline_ns,
+        recipe=part.recipe,
     )
 
 

@@ -209,3 +209,12 @@ def test_close_lets_go_of_the_camera() -> None:
     rig = Rig()
     rig.step.close()
     assert not rig.source.is_open
+
+
+def test_triggers_of_our_own_are_of_the_recipe_that_the_sink_said_last() -> None:
+    """None at first; the sink refuses what is of another recipe than it wants."""
+    rig = Rig(Captured(1, "", 0), Captured(2, "", 0), schedule=Schedule(10, 0, 0))
+    first, _ = rig.step.wake(3 * MS)
+    assert rig.step.feed(Kind.RECIPE, Ticket(0, 0, recipe=7), 5 * MS) == ()
+    second, _ = rig.step.wake(100 * MS)
+    assert (first.ticket.recipe, second.ticket.recipe) == (0, 7)

@@ -14,6 +14,7 @@ from inspectd.frame import NO_SLOT, Kind, Reason, Role, Stamp, Ticket, Verdict
 from inspectd.ports import Context, Counter, Out
 from inspectd.stages.infer.batch import Planner
 from inspectd.stages.infer.engine import Array, Batch
+from inspectd.stages.infer.golden import GoldenTests
 from inspectd.stages.infer.step import FAILURES_MAX, TROUBLED_NS, InferStep, Loaded, Source
 
 MS = 1_000_000
@@ -72,8 +73,9 @@ class Bench:
             is_line_healthy=lambda station: True,
         )
         planner = Planner({"m": Model(name="m", path="", batch_max=batch_max)})
+        golden = GoldenTests({}, context.clock)
         self.step = InferStep(
-            {"m": loaded}, planner, sources, context, archive=frozenset([archive])
+            {"m": loaded}, planner, sources, context, archive=frozenset([archive]), golden=golden
         )
 
     def _count(self, counter: Counter, by: int) -> None:
@@ -203,11 +205,24 @@ def test_the_picture_of_a_fault_is_kept_where_the_line_wants_it(
 
 
 def test_other_messages_are_passed_over(bench: Bench) -> None:
-    """Only tensors are for this process."""
+    """Only tensors and golden tests are for this process."""
     part = bench.part(0, 1)
-    for kind in set(Kind) - {Kind.TENSOR}:
+    for kind in set(Kind) - {Kind.TENSOR, Kind.GOLDEN}:
         assert list(bench.step.feed(kind, part, 0)) == []
     assert bench.step.is_drained()
+
+
+def test_a_golden_test_is_answered_and_lets_no_batch_go_early(bench: Bench) -> None:
+    """The test of a model without golden outputs fails, and says why; parts keep their turn."""
+    bench.feed(bench.part(0, 1))
+    bench.step.feed(Kind.GOLDEN, Ticket(1, 77, deadline_ns=10**12), 0)
+    due_ns = bench.step.wake_at_ns()
+    assert due_ns == 0
+    outs = bench.wake()
+    (proved,) = [out for out in outs if out.kind is Kind.PROVED]
+    assert (proved.to, proved.ticket.trigger_id) == (Role.SINK, 77)
+    assert (proved.ticket.verdict, proved.ticket.reason) == (Verdict.FAULT, Reason.GOLDEN_MISSING)
+    assert b"no golden outputs" in proved.ticket.detail
 
 
 def test_failures_count_in_a_row_only(bench: Bench) -> None:

@@ -52,7 +52,7 @@ def as_told(raw: Mapping[str, npt.NDArray[Any]]) -> Sequence[Detection]:
 
 JUDGE = Judge(
     decode=as_told,
-    rules=(ForbidRule(kind="forbid", name="no-scratch", labels=("Scratch",), min_score=0.5),),
+    rules={0: (ForbidRule(kind="forbid", name="no-scratch", labels=("Scratch",), min_score=0.5),)},
     frame_w=200,
     frame_h=100,
     um_per_px=0.0,
@@ -69,7 +69,7 @@ STATION = Station(
     trigger=TimerTrigger(kind="timer", rate_hz=10),
     camera=ReplayCamera(kind="replay", path="/nowhere", width_px=200, height_px=100),
     model="none",
-    rules=JUDGE.rules,
+    rules=JUDGE.rules[0],
     plc=AbsentPlc(kind="none"),
 )
 
@@ -274,3 +274,22 @@ def test_the_judge_holds_nothing_between_two_messages(
     assert (list(step.wake(0)), list(step.stop(0)), step.is_drained()) == ([], [], True)
     assert not step.trouble()
     step.close()
+
+
+def test_the_recipe_of_the_ticket_chooses_the_rules(
+    arena: MemfdArena, counted: Tally[Counter]
+) -> None:
+    """A part is judged by its own recipe, whichever came before; an unknown one is FAULT."""
+    lenient = (
+        ForbidRule(
+            kind="forbid", name="no-scratch", labels=("Scratch",), min_score=0.5, max_count=5
+        ),
+    )
+    judge = replace(JUDGE, rules={1: JUDGE.rules[0], 2: lenient})
+    told = []
+    for recipe in (1, 2, 1, 0):
+        ticket = judged(arena, counted, replace(part(arena, 1), recipe=recipe), judge).ticket
+        told.append((ticket.verdict, ticket.reason))
+        arena.release(ticket.slot, ticket.generation, Role.RECORD)
+    assert [verdict for verdict, _ in told[:3]] == [Verdict.NG, Verdict.OK, Verdict.NG]
+    assert told[3] == (Verdict.FAULT, Reason.WRONG_RECIPE)
