@@ -11,8 +11,16 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from inspectd.config import enginerules, forwardrules, linerules, opcuarules, rejectrules
+from inspectd.config import (
+    enginerules,
+    forwardrules,
+    linerules,
+    opcuarules,
+    reciperules,
+    rejectrules,
+)
 from inspectd.config.complaint import Complaint, CrossRule, repeated_names
+from inspectd.config.recipes import every_rule
 from inspectd.config.schema import (
     CountRule,
     EachHasRule,
@@ -172,8 +180,10 @@ def slots_last_until_the_deadline(station: Station) -> Iterator[Complaint]:
 
 
 def rule_names_are_unique(station: Station) -> Iterator[Complaint]:
-    """No two rules of a station have the same `name`: the record names the broken ones."""
+    """No two rules of a station, or of a recipe, have the same `name`: the record names them."""
     yield from repeated_names("rules", [rule.name for rule in station.rules])
+    for at, recipe in enumerate(station.recipes):
+        yield from repeated_names(f"recipes[{at}].rules", [rule.name for rule in recipe.rules])
 
 
 def regions_lie_in_the_frame(station: Station) -> Iterator[Complaint]:
@@ -191,11 +201,11 @@ def regions_lie_in_the_frame(station: Station) -> Iterator[Complaint]:
 
 def millimetres_have_a_scale(station: Station) -> Iterator[Complaint]:
     """A limit in mm goes with `camera.um_per_px`."""
-    for index, rule in enumerate(station.rules):
+    for key, rule in every_rule(station):
         is_in_mm = isinstance(rule, ForbidRule) and rule.min_size_mm > 0
         if is_in_mm and station.camera.um_per_px == 0:
             what = "a size in mm needs the camera's `um_per_px`; add it, or use min_size_px"
-            yield Complaint(f"rules[{index}].min_size_mm", what)
+            yield Complaint(f"{key}.min_size_mm", what)
 
 
 def template_pattern_is_known(station: Station) -> Iterator[Complaint]:
@@ -259,6 +269,7 @@ RULES: tuple[tuple[type[Any], CrossRule], ...] = (
     (Station, budget_fits_deadline),
     (Station, margin_leaves_the_judge_its_time),
     (Station, slots_last_until_the_deadline),
+    *reciperules.RULES,
     (Station, rule_names_are_unique),
     (Station, regions_lie_in_the_frame),
     (Tiles, tiles_step_forward),
@@ -321,8 +332,8 @@ def _regions(station: Station) -> Iterator[tuple[str, Region]]:
     for name, check in checks.items():
         if check is not None and check.region is not None:
             yield f"gate.{name}.region", check.region
-    for index, rule in enumerate(station.rules):
+    for key, rule in every_rule(station):
         if rule.region is not None:
-            yield f"rules[{index}].region", rule.region
+            yield f"{key}.region", rule.region
     for index, region in enumerate(station.tiles.skip if station.tiles else ()):
         yield f"tiles.skip[{index}]", region
