@@ -59,9 +59,9 @@ class Station:
     """Golden pictures, for models that want them."""
     tiles: Tiles | None = key(None)
     """Cut large frames into pieces; the model's own size when not given."""
-    rules: tuple[Rule, ...] = key(())
+    rules: tuple[Rule, ...] = key((), nonempty=True)
     """When is the part good? All must hold. Must be given, unless `recipes` are."""
-    recipes: tuple[Recipe, ...] = key(())
+    recipes: tuple[Recipe, ...] = key((), nonempty=True)
     """Instead of `rules`: several kinds of parts. The PLC says which one comes."""
     plc: Plc = key()
     """Who is told?"""
