@@ -47,7 +47,8 @@ class Kind(IntEnum):
     FIRE = 1
     """sink -> camera: the PLC triggered a part, capture it (`trigger.kind: plc`)."""
     TRIGGER = 2
-    """camera -> sink: the camera was triggered by itself; the deadline clock of the part starts."""
+    """camera -> sink: the camera was triggered by itself; the deadline clock of the part starts.
+    sink -> reject: a part was opened; the stamp FIRED says where it is, 0: nobody knows."""
     FRAME = 3
     """camera -> gate: the slot holds a picture."""
     TENSOR = 4
@@ -55,7 +56,7 @@ class Kind(IntEnum):
     RAW = 5
     """infer -> judge: the slot holds the raw outputs of the model."""
     VERDICT = 6
-    """any stage -> sink: the part is decided."""
+    """any stage -> sink: the part is decided. sink -> reject: as the PLC was told."""
     LOST = 7
     """supervisor -> sink: the process that held this part died with it."""
     EVENT = 8

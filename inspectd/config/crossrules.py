@@ -50,8 +50,8 @@ __all__ = ["RULES"]
 
 _PART_ID = "{part_id}"
 _TAG_PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*")
-_TAG_PREFIX_MAX = 20
-"""With `_` and the longest name of a group it stays below Logix' 40 characters."""
+_TAG_PREFIX_MAX = 16
+"""With the longest name of an alias behind it, a tag keeps to Logix' 40 characters."""
 
 
 # ---------------------------------------------------------------- one group

@@ -74,4 +74,4 @@ class EtherNetIpPlc(FieldbusPlc):
     """Slot of the controller in its chassis: 0 for CompactLogix."""
     tag_prefix: str = key("Inspectd", nonempty=True)
     """How the names of the controller tags begin, e.g. `Inspectd_verdict`: a letter, then letters,
-    digits and single `_`, at most 20. (`inspectd plc-map` lists the tags.)"""
+    digits and single `_`, at most 16. (`inspectd plc-map` lists the tags.)"""

@@ -58,6 +58,8 @@ class Bench:
     """Messages to others than record and camera's FIRE."""
     standing: list[int] = field(default_factory=list)
     """Ids in the verdict block when the sink was killed."""
+    ejector_doubt_ns: int | None = None
+    """See `Manner`; what the ejector's process is told comes to `outs`."""
     _order: Iterator[int] = field(default_factory=itertools.count)
     _due: list[tuple[int, int, Kind, Ticket]] = field(default_factory=list)
 
@@ -94,6 +96,7 @@ class Bench:
             limits=self.limits,
             recipe_digest=0xABCD,
             recipes=self.recipes,
+            ejector_doubt_ns=self.ejector_doubt_ns,
         )
         return SinkStep(0, manner, conversation, context)
 
