@@ -21,8 +21,10 @@ from inspectd.config.schema import (
 )
 from inspectd.config.shapes import plain
 
-__all__ = ["HOP_MS", "RULES", "decided_ms", "zone_mm"]
+__all__ = ["HOP_MS", "INPUTS_MAX", "RULES", "decided_ms", "zone_mm"]
 
+INPUTS_MAX = 2000
+"""Discrete inputs that one request reads (Modbus Application Protocol V1.1b3, 6.2)."""
 HOP_MS = 20.0
 """For a verdict to get from the sink to the process of the ejector, on a loaded machine."""
 _EDGE_SAMPLES = 2
@@ -137,7 +139,7 @@ def encoder_is_where_the_io_is(reject: OutputReject) -> Iterator[Complaint]:
 
 
 def inputs_are_told_apart(reject: OutputReject) -> Iterator[Complaint]:
-    """No two inputs of `reject` have the same number."""
+    """No two inputs of `reject` have the same number, and all lie within 2000: one request."""
     inputs = {
         "eye.input": reject.eye.input if reject.eye else None,
         "confirm.input": reject.confirm.input if reject.confirm else None,
@@ -149,6 +151,8 @@ def inputs_are_told_apart(reject: OutputReject) -> Iterator[Complaint]:
     for key, number in inputs.items():
         if number is not None and number in taken:
             yield Complaint(key, f"{taken[number]} is wired to it too; choose another")
+        elif number is not None and abs(number - min(taken, default=number)) >= INPUTS_MAX:
+            yield Complaint(key, f"over {INPUTS_MAX} from {min(taken)}; wire them closer together")
         elif number is not None:
             taken[number] = key
 

@@ -148,16 +148,19 @@ class Tracker:
     # ------------------------------------------------------------ what is known of parts
 
     def enter(self, trigger_id: int, fired_ns: int, trigger_mm: float) -> bool:
-        """Enter a part where the belt stood when it was triggered; False: it is there already.
+        """Enter a part where the belt stood when it was triggered; whether it was entered.
 
-        A full register is worth nothing: all parts in it are rejected, and this one with them.
+        Not when it is there already, or has passed the ejector before we heard of it. A full
+        register is worth nothing: all parts in it are rejected, and this one with them.
         """
         if self._find(trigger_id, fired_ns) is not None:
+            return False
+        at_mm = trigger_mm + self._layout.ejector_mm
+        if at_mm <= self._ahead_mm:
             return False
         if len(self._parts) >= CAPACITY:
             self.condemn(Cause.LOST)
             return False
-        at_mm = trigger_mm + self._layout.ejector_mm
         self._parts.append(_Part(trigger_id, fired_ns, at_mm))
         return True
 

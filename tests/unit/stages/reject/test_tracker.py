@@ -178,6 +178,15 @@ def test_a_trigger_that_comes_twice_is_one_part() -> None:
     assert len(tracker) == 1
 
 
+def test_a_trigger_that_comes_after_its_part_has_passed_is_nobody() -> None:
+    """Nothing was energised for it; the bin does not wait for it."""
+    tracker = Tracker(PLAIN)
+    run(tracker, 0, 502)
+    assert not tracker.enter(1, 10, 0)
+    assert tracker.enter(2, 20, 5)
+    assert run(tracker, 502, 700)[0] == [Outcome(2, Cause.NO_VERDICT)]
+
+
 def test_a_full_register_rejects_everything() -> None:
     """More parts than a belt can hold: nothing is believed."""
     tracker = Tracker(PLAIN)
