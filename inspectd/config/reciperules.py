@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from inspectd.config.complaint import Complaint, CrossRule, repeated_names
-from inspectd.config.schema import AbsentPlc, FieldbusPlc, PlcTrigger, Station
+from inspectd.config.schema import AbsentPlc, PlcTrigger, Station
+from inspectd.config.schema.fieldbus import FieldbusPlc
 
 __all__ = ["RULES"]
 

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from inspectd.config.schema import FieldbusPlc, Line, PlcTrigger
+from inspectd.config.schema import Line, PlcTrigger
+from inspectd.config.schema.fieldbus import FieldbusPlc
 from inspectd.plc.codes import NO_RECIPE
 from inspectd.plc.registers import recipe_word
 from inspectd.stages.sink.ejector import doubt_ns_of

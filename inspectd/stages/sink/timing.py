@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from inspectd.config.schema import FieldbusPlc, ModbusPlc, PlcTrigger, Station
+from inspectd.config.schema import ModbusPlc, PlcTrigger, Station
+from inspectd.config.schema.fieldbus import FieldbusPlc
 
 __all__ = ["Timing", "timing_of"]
 
