@@ -24,7 +24,7 @@ from inspectd.config.schema.engine import (
     Template,
     Tensorrt,
 )
-from inspectd.config.schema.fieldbus import EtherNetIpPlc, FieldbusPlc, S7Plc
+from inspectd.config.schema.fieldbus import EtherNetIpPlc, S7Plc
 from inspectd.config.schema.forward import Forward, MqttForward, MqttTls, PostgresqlForward
 from inspectd.config.schema.gate import (
     Exposure,
@@ -70,7 +70,6 @@ __all__ = [
     "Engine",
     "EtherNetIpPlc",
     "Exposure",
-    "FieldbusPlc",
     "ForbidRule",
     "Forward",
     "Frozen",

@@ -35,6 +35,9 @@ class ModbusPlc(FieldbusPlc):
     """First holding register of the station's blocks (`inspectd plc-map` prints them)."""
     word_order: Literal["high_first", "low_first"] = key("high_first")
     """Order of the two words of 32-bit values; the map's test constant tells."""
+    byte_order: Literal["big", "little"] = key("big")
+    """Order of the two bytes within a register: `little` for servers that exchange them; the map's
+    test constant tells."""
     simulator: PlcSimulator | None = key(None)
     """For trials: play the PLC as well."""
 
