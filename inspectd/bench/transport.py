@@ -19,13 +19,17 @@ from dataclasses import dataclass
 
 import zmq
 
+from inspectd.bench.finding import Finding
 from inspectd.bus import wire
 from inspectd.bus.link import Inbox, Outbox, Road
 from inspectd.errors import UsageFault
 from inspectd.frame import Kind, Role, Ticket
 from inspectd.host.tether import tie
 
-__all__ = ["Hops", "main", "measure"]
+__all__ = ["Hops", "find", "main", "measure"]
+
+_RATIO_MAX = 2.0
+"""Aim: the median of one hop at most twice a bare ZeroMQ ping."""
 
 _TICKET = Ticket(
     station=0,
@@ -54,6 +58,33 @@ class Hops:
     def ratio(self) -> float:
         """Median of ours over median of the bare ping."""
         return statistics.median(self.ours_us) / statistics.median(self.bare_us)
+
+
+def find(hops: int) -> Finding:
+    """Measure about so many hops of each kind."""
+    seen = measure(hops)
+    ours, bare = _quantiles(seen.ours_us), _quantiles(seen.bare_us)
+    return Finding(
+        title=f"one hop of a ticket ({seen.message_bytes} bytes), microseconds",
+        lines=[
+            ("inspectd", f"p50 {ours['p50']:7.1f}  p99 {ours['p99']:7.1f}"),
+            ("bare ZeroMQ", f"p50 {bare['p50']:7.1f}  p99 {bare['p99']:7.1f}"),
+            ("ratio of p50", f"{seen.ratio:.2f}"),
+        ],
+        numbers={
+            "hop_us": ours,
+            "bare_us": bare,
+            "message_bytes": seen.message_bytes,
+            "ratio_p50": round(seen.ratio, 3),
+        },
+        aim=f"at most {_RATIO_MAX}",
+        is_met=seen.ratio <= _RATIO_MAX,
+    )
+
+
+def _quantiles(times_us: Sequence[float]) -> dict[str, float]:
+    cuts = statistics.quantiles(times_us, n=100)
+    return {"p50": round(cuts[49], 1), "p99": round(cuts[98], 1)}
 
 
 def measure(hops: int) -> Hops:
