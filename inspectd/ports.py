@@ -177,8 +177,8 @@ class Past(NamedTuple):
     """The part told last."""
     held: tuple[Entry, ...]
     """Parts that were not told yet, in the order of their opening."""
-    unrecorded: tuple[Entry, ...]
-    """Events that the record has not confirmed, in the order in which they were told."""
+    unseen: tuple[Entry, ...]
+    """Events that the record neither holds nor has, in the order in which they were told."""
     damaged: int = 0
     """Entries that could not be read: must be 0."""
 

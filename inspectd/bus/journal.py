@@ -137,7 +137,7 @@ class MemfdJournal:
             done=self._done,
             settled=None if settled is None else _entry(settled),
             held=tuple(_entry(page) for page in held),
-            unrecorded=self.unrecorded(),
+            unseen=tuple(entry for entry in self.unrecorded() if not self._is_taken(entry.number)),
             damaged=len(words) - len(pages),
         )
 
@@ -258,8 +258,10 @@ class MemfdJournal:
                 "the journal is full of parts not told yet", "report this with the log"
             )
         oldest = int(told.min()) >> _NUMBER_SHIFT
-        is_taken = self._confirmed[oldest % self._entries] >> 1 == oldest
-        return number + (oldest - number) % self._entries, is_taken
+        return number + (oldest - number) % self._entries, self._is_taken(oldest)
+
+    def _is_taken(self, number: int) -> bool:
+        return self._confirmed[number % self._entries] >> 1 == number
 
     def _is_committed(self, words: _Words) -> "npt.NDArray[np.bool_]":
         numbers = words >> np.uint64(_NUMBER_SHIFT)

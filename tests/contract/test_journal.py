@@ -1,4 +1,4 @@
-"""What every journal promises: run over the memfd journal, in one mapping and in two."""
+"""What every journal promises: over the memfd journal, in one mapping and in two, and on paper."""
 
 import os
 from collections.abc import Iterator
@@ -8,11 +8,16 @@ import pytest
 from inspectd.bus.journal import MemfdJournal
 from inspectd.frame import Reason, Stamp, Ticket, Verdict
 from inspectd.ports import Journal, Standing
+from inspectd.stages.sink.paper import PaperJournal
 
 
-@pytest.fixture(params=["one mapping", "two mappings"])
+@pytest.fixture(params=["one mapping", "two mappings", "paper"])
 def pair(request: pytest.FixtureRequest) -> Iterator[tuple[Journal, Journal]]:
     """The sink's journal and the record's."""
+    if request.param == "paper":
+        paper = PaperJournal(entries=4)
+        yield paper, paper
+        return
     ours = MemfdJournal.create("contract", entries=4)
     if request.param == "one mapping":
         yield ours, ours
@@ -89,8 +94,9 @@ class TestJournal:
         assert [e.ticket.trigger_id for e in (first, note, second)] == [1, 9, 2]
         record.take([first.number, note.number])
         assert len(record.unrecorded()) == 3
+        assert [entry.number for entry in sink.past().unseen] == [second.number]
         record.confirm([first.number, note.number])
-        assert [entry.number for entry in sink.past().unrecorded] == [second.number]
+        assert [entry.number for entry in record.unrecorded()] == [second.number]
 
     def test_the_part_told_last_is_known_although_recorded(
         self, pair: tuple[Journal, Journal]

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 from inspectd.errors import PlcFault
 from inspectd.frame import Stamp, Ticket
 from inspectd.plc.registers import Head, PlcPart, VerdictBlock
-from inspectd.ports import Counter
+from inspectd.ports import Counter, Entry
 from inspectd.stages.sink.handshake import Handshake
 from inspectd.stages.sink.ids import WIDE, Ids
 from inspectd.stages.sink.port import Plc
@@ -112,6 +112,12 @@ class Conversation:
             return False
         self.handshake.wrote(self._clock())
         return True
+
+    def resume(self, sequence: int, doubt: Entry | None) -> None:
+        """Go on after an earlier life: which sequence it drew last, and what was in doubt then."""
+        self.handshake.resume(sequence)
+        if doubt is not None:
+            self._doubtful = _Doubtful(doubt.ticket, doubt.sequence, self._clock())
 
     def begin(self, settled_id: int) -> bool:
         """Put the verdict block into the reject state: no verdict; settled up to this id."""

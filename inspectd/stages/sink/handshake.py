@@ -33,6 +33,10 @@ class Handshake:
         self._sequence = sequence
         self._waits_until_ns = now_ns + self._ack_timeout_ns
 
+    def resume(self, sequence: int) -> None:
+        """Draw on after a sequence of an earlier life, which may never have been written."""
+        self._sequence = sequence
+
     def draw(self) -> int:
         """A sequence for the next attempt to write; never the one before."""
         self._sequence = next_sequence(self._sequence)

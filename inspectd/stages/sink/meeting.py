@@ -1,7 +1,7 @@
 """The first words with a PLC that has just been reached: where are we, and what was lost?
 
 first life ------> whatever stands there is of an earlier run: empty the block, begin after it
-later life ------> what was triggered since the last verdict was lost with the earlier life
+later life ------> what was triggered while nobody was here is lost; and, as
 after a loss ----> was the verdict in doubt carried out?
 """
 
@@ -9,8 +9,8 @@ from inspectd.frame import Reason, Ticket, Verdict
 from inspectd.plc.registers import Head
 from inspectd.ports import Context
 from inspectd.stages.sink.conversation import Conversation, Greeting
-from inspectd.stages.sink.ids import GAP_MAX
 from inspectd.stages.sink.manner import Manner
+from inspectd.stages.sink.memory import Memory
 from inspectd.stages.sink.orders import Orders
 from inspectd.stages.sink.parts import Parts
 from inspectd.stages.sink.pulse import Pulse
@@ -31,10 +31,13 @@ class Meeting:
         plc: Conversation,
         pulse: Pulse,
         orders: Orders,
+        memory: Memory,
     ) -> None:
         """Nobody was met."""
         self._station, self._manner, self._context = station, manner, context
         self._parts, self._plc, self._pulse, self._orders = parts, plc, pulse, orders
+        self._memory = memory
+        plc.resume(memory.sequence, memory.doubt)
         self.has_met = False
         """The two agree since some time; until then the registers are of an earlier run."""
 
@@ -43,7 +46,7 @@ class Meeting:
         self._pulse.next_ns = 0
         if self.has_met:
             self._clear_up(greeting)
-        elif self._context.restarts:
+        elif self._memory.has_begun:
             self._resume(greeting, now_ns)
         else:
             self._begin(greeting)
@@ -59,37 +62,34 @@ class Meeting:
         self._orders.commands.begin(greeting.part)
         is_told = self._plc.write_head(Head())
         self.has_met = is_told and self._plc.begin(parts.settled_id)
+        if self.has_met:
+            self._memory.begin(parts.settled_id)
 
     def _resume(self, greeting: Greeting, now_ns: int) -> None:
-        """A later life: go on with what the registers say of the earlier one."""
+        """A later life: parts go on from the journal, the head from the registers."""
         self.has_met = True
-        parts, block, counter = self._parts, greeting.block, greeting.part.trigger_counter
-        self._plc.handshake.begin(block.sequence, now_ns)
+        if greeting.block.sequence == self._plc.handshake.sequence:
+            self._plc.handshake.begin(greeting.block.sequence, now_ns)
         self._orders.commands.resume(greeting.head)
         self._orders.resume_recipe(greeting.head.active_recipe)
-        parts.settled_id = block.trigger_id
-        parts.tally.resume(greeting.head)
+        self._parts.tally.resume(greeting.head)
         self._pulse.resume(greeting.head)
-        parts.done = parts.opened = self._manner.ids.ahead(
-            self._pulse.start_counter, block.trigger_id
-        )
+        self._clear_up(greeting)
         if self._manner.is_plc_triggered:
-            self._lose_open(counter, now_ns)
-        elif (block.trigger_id or block.sequence) and parts.ledger.last_id is None:
-            parts.ledger.begin_after(block.trigger_id, Reason.PROCESS_LOST)
+            self._lose_unseen(greeting.part.trigger_counter, now_ns)
 
-    def _lose_open(self, counter: int, now_ns: int) -> None:
-        """Whatever was triggered and not told is FAULT: nobody knows how far it had come."""
-        parts = self._parts
-        if self._manner.ids.ahead(parts.settled_id, counter) > GAP_MAX:
-            settled = parts.settled_id
-            self._context.log("error", "parts_unknown", settled=settled, counter=counter)
-            parts.settled_id = counter
-        parts.ledger.begin_after(parts.settled_id, Reason.PROCESS_LOST)
-        if counter != parts.settled_id:
-            deadline_ns = now_ns + self._manner.timing.deadline_ns
-            lost = Ticket(self._station, counter, deadline_ns=deadline_ns)
-            parts.open(lost.decided(Verdict.FAULT, Reason.PROCESS_LOST, now_ns), now_ns)
+    def _lose_unseen(self, counter: int, now_ns: int) -> None:
+        """Whatever was triggered while nobody was here is FAULT: the moment for it is over."""
+        ledger, last_id = self._parts.ledger, self._parts.ledger.last_id
+        if counter == last_id:
+            return
+        if last_id is None or not self._manner.ids.follows(last_id, counter):
+            self._context.log("error", "parts_unknown", settled=last_id, counter=counter)
+            ledger.set_to(counter)
+            return
+        deadline_ns = now_ns + self._manner.timing.deadline_ns
+        lost = Ticket(self._station, counter, deadline_ns=deadline_ns)
+        self._parts.open(lost.decided(Verdict.FAULT, Reason.PROCESS_LOST, now_ns), now_ns)
 
     def _clear_up(self, greeting: Greeting) -> None:
         """After a loss: book the verdict in doubt when it was carried out."""

@@ -22,7 +22,9 @@ from inspectd.ports import Context, Counter, Out, Step
 from inspectd.stages.sink.conversation import Conversation
 from inspectd.stages.sink.manner import Manner, manner_of
 from inspectd.stages.sink.meeting import Meeting
+from inspectd.stages.sink.memory import Memory
 from inspectd.stages.sink.orders import Orders
+from inspectd.stages.sink.paper import PaperJournal
 from inspectd.stages.sink.parts import Parts
 from inspectd.stages.sink.peers import peer_of
 from inspectd.stages.sink.pulse import Condition, Pulse
@@ -67,7 +69,8 @@ class SinkStep:
         timing = self._timing = manner.timing
         self._outs: list[Out] = []
         self._plc = conversation
-        self._parts = Parts(manner, context, self._outs)
+        memory = Memory(context.journals.get(station, PaperJournal()), context)
+        self._parts = Parts(manner, context, self._outs, memory)
         self._watch = PlcWatch(timing.plc_watchdog_ns)
         self._pulse = Pulse(timing.heartbeat_ns, manner.recipe_digest)
         self._orders = Orders(
@@ -82,6 +85,7 @@ class SinkStep:
             plc=self._plc,
             pulse=self._pulse,
             orders=self._orders,
+            memory=memory,
         )
         self._has_tried = False
         """The PLC is asked where we are before the first message is taken up."""

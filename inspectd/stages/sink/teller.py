@@ -58,6 +58,7 @@ class Teller:
     def _write(self, ticket: Ticket) -> bool:
         """Write one verdict; False: it is in doubt, or the connection is gone."""
         sequence = self._plc.draw()
+        self._parts.leaving(ticket, sequence)
         if not self._plc.tell(ticket, sequence):
             return False
         self._parts.finish(ticket.stamped(Stamp.SENT, self._context.clock()), is_told=True)

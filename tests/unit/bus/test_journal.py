@@ -128,7 +128,7 @@ def _without_numbers(past: Past) -> Past:
     return past._replace(
         settled=past.settled and past.settled._replace(number=0),
         held=tuple(entry._replace(number=0) for entry in past.held),
-        unrecorded=tuple(entry._replace(number=0) for entry in past.unrecorded),
+        unseen=tuple(entry._replace(number=0) for entry in past.unseen),
     )
 
 
@@ -246,7 +246,10 @@ class _Trial:
         past = self.journal.past()
         assert {e.ticket.trigger_id: (e.standing, e.ticket) for e in past.held} == self.held
         assert [e.ticket.trigger_id for e in past.held] == list(self.held)
-        assert [entry.ticket for entry in past.unrecorded] == self.told
+        assert [entry.ticket for entry in self.journal.unrecorded()] == self.told
+        assert [entry.ticket for entry in past.unseen] == [
+            ticket for ticket in self.told if ticket not in self.taken
+        ]
         assert past.damaged == 0
         if past.settled is not None:
             assert past.done == self.done
@@ -263,7 +266,7 @@ class _Trial:
         if len(self.held) + len(self.told) < self.entries:
             assert was_seen
             return
-        kept = {entry.ticket for entry in self.journal.past().unrecorded}
+        kept = {entry.ticket for entry in self.journal.unrecorded()}
         gone = [ticket for ticket in self.told if ticket not in kept]
         assert len(gone) <= 1
         for ticket in gone:

@@ -13,6 +13,7 @@ from inspectd.ports import Context, Counter, Out
 from inspectd.stages.sink.conversation import Conversation
 from inspectd.stages.sink.ids import WIDE, Ids
 from inspectd.stages.sink.manner import Manner
+from inspectd.stages.sink.paper import PaperJournal
 from inspectd.stages.sink.scripted import ScriptedPlc
 from inspectd.stages.sink.step import SinkStep
 from inspectd.stages.sink.tally import USUAL, Limits
@@ -60,6 +61,8 @@ class Bench:
     """Ids in the verdict block when the sink was killed."""
     ejector_doubt_ns: int | None = None
     """See `Manner`; what the ejector's process is told comes to `outs`."""
+    journal: PaperJournal = field(default_factory=PaperJournal)
+    """Survives the sink, as the shared one does."""
     _order: Iterator[int] = field(default_factory=itertools.count)
     _due: list[tuple[int, int, Kind, Ticket]] = field(default_factory=list)
 
@@ -79,6 +82,7 @@ class Bench:
             is_line_healthy=lambda _station: self.is_healthy,
             part_limit=self.part_limit,
             restarts=self.restarts,
+            journals={0: self.journal},
         )
         conversation = Conversation(
             self.plc,
@@ -101,7 +105,7 @@ class Bench:
         return SinkStep(0, manner, conversation, context)
 
     def restart(self) -> None:
-        """Kill the sink and start another: nothing of it survives but the PLC's registers."""
+        """Kill the sink and start another: its journal survives, and the PLC's registers."""
         self.standing.append(self.plc.block.trigger_id)
         self.plc.close()
         self.restarts += 1
@@ -158,6 +162,7 @@ class Bench:
         for out in outs:
             if out.kind is Kind.EVENT:
                 assert out.to is Role.RECORD
+                self.journal.confirm([self.journal.find(out.ticket) or 0])
                 self.events.append(out.ticket)
             elif out.kind is Kind.FIRE:
                 self.fired.append(out.ticket)

@@ -265,14 +265,12 @@ def test_whatever_happens_no_part_is_told_twice_out_of_turn_or_ok_too_late(
     answers = [e for e in bench.events if e.verdict is not Verdict.NONE]  # NONE: a stray's note
     firsts = list(dict.fromkeys(e.trigger_id for e in answers))
     assert firsts == sorted(firsts, key=lambda key: (key - first) % 2**32)
-    unrecorded = {(first + n) % 2**32 for n in range(1, 31)} - set(firsts)
-    # A kill between the write and the event: told, but not recorded (docs/decisions/0007).
-    assert unrecorded <= set(bench.standing)
+    assert {(first + n) % 2**32 for n in range(1, 31)} == set(firsts)
     assert not bench.step._parts.ledger
 
 
-def test_a_restart_answers_what_was_open_as_lost_and_nothing_twice(make_bench: Any) -> None:
-    """After a kill of the sink, triggers since the last verdict are FAULT, each exactly once."""
+def test_a_restart_costs_no_part_that_was_open(make_bench: Any) -> None:
+    """A killed sink's parts are open again with their own times: verdicts under way still count."""
     bench = make_bench(program=Program(rate_hz=50, parts=30, window_ms=10_000))
     bench.answer = lambda _ticket: (60 * MS, Verdict.OK)
     bench.run(300)
@@ -281,7 +279,24 @@ def test_a_restart_answers_what_was_open_as_lost_and_nothing_twice(make_bench: A
     bench.run(1500)
     for key in ("missing", "duplicates", "out_of_order", "unknown"):
         assert bench.report(key) == []
-    assert Tally(event.reason for event in bench.events)[Reason.PROCESS_LOST] >= 2
+    assert bench.plc.report()["counts"] == {"OK": 30}
+    assert [event.trigger_id for event in bench.events] == list(range(1, 31))
+
+
+def test_triggers_while_nobody_is_there_are_lost(make_bench: Any) -> None:
+    """Their moment for a picture is over; the parts open before are not touched by that."""
+    bench = make_bench(program=Program(rate_hz=50, parts=30, window_ms=10_000))
+    bench.answer = lambda _ticket: (60 * MS, Verdict.OK)
+    bench.run(300)
+    bench.stall(75)
+    bench.restart()
+    bench.run(1500)
+    for key in ("missing", "duplicates", "out_of_order", "unknown"):
+        assert bench.report(key) == []
+    lost = [event.trigger_id for event in bench.events if event.reason is Reason.PROCESS_LOST]
+    assert len(lost) in {3, 4}
+    assert lost == list(range(lost[0], lost[0] + len(lost)))
+    assert bench.plc.report()["counts"]["FAULT"] == len(lost)
 
 
 def test_the_part_limit_counts_on_over_a_restart(make_bench: Any) -> None:
