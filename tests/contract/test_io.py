@@ -178,6 +178,13 @@ def test_the_watchdog_releases_what_nobody_keeps(played: Playing, io: ModbusModu
     assert not is_on(played)
 
 
+def test_an_old_write_that_comes_late_is_overwritten(played: Playing, io: ModbusModule) -> None:
+    """With the next sign of life: a frozen module may do what an earlier life asked of it."""
+    played.belt.switch(time.monotonic_ns(), is_on=True)
+    io.show_life()
+    assert not is_on(played)
+
+
 def test_without_a_register_any_request_keeps_the_watchdog_quiet() -> None:
     """The sign of life tells the output again."""
     reject = replace(REJECT, io=IO)

@@ -83,10 +83,14 @@ class ModbusModule:
         )
 
     def show_life(self) -> None:
-        """See `Io.show_life`; without a register any request does, so the output is told again."""
+        """See `Io.show_life`.
+
+        The output is told again: a module that was frozen may have carried out an old write, also
+        one of an earlier life, over the last one. Without a register that is all that is needed.
+        """
+        self.switch(is_passing=self._is_passing)
         register = self._io.watchdog_register
         if register is None:
-            self.switch(is_passing=self._is_passing)
             return
         self._life = self._life % _LIFE_LIMIT + 1
         device = self._io.device_id

@@ -53,7 +53,7 @@ class Io(Protocol):
         """
 
     def show_life(self) -> None:
-        """Keep the watchdog quiet that releases the output when we are dead.
+        """Keep the watchdog quiet that releases the output when we are dead; confirm the output.
 
         Raises:
             IoFault: No confirmation.

@@ -39,7 +39,7 @@ _NS_PER_MS = 1_000_000
 _NS_PER_S = 1_000_000_000
 _LIVES_PER_WATCHDOG = 4
 """Signs of life within the time of the watchdog: one or two may be lost."""
-_KEPT_NS = 60 * _NS_PER_S
+_KEPT_NS = 10 * _NS_PER_S
 """How far back the place of a trigger can be found."""
 _SPREADS = 64
 """Answers by which is known how quick the module can be."""
