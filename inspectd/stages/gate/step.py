@@ -15,10 +15,11 @@ import cv2
 
 from inspectd.config.schema import Line, ScriptedEngine
 from inspectd.errors import FrameFault
-from inspectd.frame import NO_SLOT, Kind, Measure, Reason, Role, Stamp, Ticket, Verdict
+from inspectd.frame import Kind, Measure, Reason, Role, Stamp, Ticket, Verdict
 from inspectd.model import directory
 from inspectd.model.prepare import Preparer
 from inspectd.model.tiles import Tiling
+from inspectd.passing import HoldsNothing, let_go
 from inspectd.ports import Arena, Context, Counter, Out, Pixels, Step, Tensor
 from inspectd.stages.gate.inspection import Inspection, first_broken
 from inspectd.stages.gate.picture import read_reference
@@ -67,7 +68,7 @@ def build(line: Line, station: int, context: Context) -> Step:
     )
 
 
-class GateStep:
+class GateStep(HoldsNothing):
     """Looks at each picture as it comes; holds nothing between two messages."""
 
     def __init__(
@@ -112,29 +113,6 @@ class GateStep:
         self._count(Counter.FRAMES, 1)
         return (sent,)
 
-    def wake_at_ns(self) -> int | None:
-        """Nothing is ever waited for."""
-        return None
-
-    def wake(self, now_ns: int) -> Sequence[Out]:  # noqa: ARG002 - of the protocol
-        """Nothing is ever due."""
-        return ()
-
-    def stop(self, now_ns: int) -> Sequence[Out]:  # noqa: ARG002 - of the protocol
-        """Nothing is held."""
-        return ()
-
-    def is_drained(self) -> bool:
-        """Nothing is ever held."""
-        return True
-
-    def trouble(self) -> str:
-        """An engine that is away says so itself."""
-        return ""
-
-    def close(self) -> None:
-        """Nothing is open."""
-
     def _refused(self, ticket: Ticket, broken: Measure | None) -> _Decision | None:
         """Why the part need not be prepared; None: it is to be."""
         if broken is not None:
@@ -167,20 +145,8 @@ class GateStep:
         """Decide the part, let go of its slot; None when the slot was taken from us meanwhile."""
         detail = _merged(ticket.detail, {"error": decision.error}) if decision.error else None
         decided = ticket.decided(decision.verdict, decision.reason, self._clock(), detail)
-        place = (ticket.slot, ticket.generation, Role.GATE)
-        if self._is_kept(decided):
-            is_ours = self._arena.hand_over(*place, Role.RECORD)
-        else:
-            is_ours = self._arena.release(*place)
-            decided = replace(decided, slot=NO_SLOT)
-        return Out(Role.SINK, Kind.VERDICT, decided) if is_ours else None
-
-    def _is_kept(self, ticket: Ticket) -> bool:
-        """Whether the picture goes to the archive, also as that of a part that came too late."""
-        is_late = 0 < ticket.deadline_ns < ticket.stamps[Stamp.DECIDED]
-        return ticket.verdict.name in self._archive or (
-            is_late and Verdict.LATE.name in self._archive
-        )
+        told = let_go(self._arena, decided, Role.GATE, self._archive)
+        return None if told is None else Out(Role.SINK, Kind.VERDICT, told)
 
     def _dropped(self) -> tuple[Out, ...]:
         self._count(Counter.STALE, 1)

@@ -18,6 +18,7 @@ from inspectd.model.geometry import Geometry
 from inspectd.model.layout import split, stack
 from inspectd.model.spec import Layout, ModelSpec
 from inspectd.model.tiles import Tile, Tiling
+from inspectd.passing import let_go
 from inspectd.ports import Context, Counter, Out, Step, Tensor
 from inspectd.stages.infer.batch import Planner, Waiting
 from inspectd.stages.infer.detail import with_engine, with_error
@@ -341,11 +342,8 @@ class InferStep:
     def _ended(self, ticket: Ticket) -> Out:
         """Tell the sink of a part that ends here; its picture goes to the record, or is let go."""
         arena = self._context.arenas[ticket.station]
-        place = ticket.slot, ticket.generation, Role.INFER
-        if ticket.verdict.name in self._archive and arena.hand_over(*place, Role.RECORD):
-            return Out(Role.SINK, Kind.VERDICT, ticket)
-        arena.release(*place)
-        return Out(Role.SINK, Kind.VERDICT, replace(ticket, slot=NO_SLOT))
+        told = let_go(arena, ticket, Role.INFER, self._archive)
+        return Out(Role.SINK, Kind.VERDICT, told or replace(ticket, slot=NO_SLOT))
 
 
 def _gathered(loaded: Loaded, pictures: Sequence[Tensor]) -> Batch:

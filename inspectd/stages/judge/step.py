@@ -8,7 +8,7 @@ of another part. Deadlines belong to the sink: a part that is past its own is ju
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,7 +18,6 @@ from inspectd.config.recipes import rules_by_recipe
 from inspectd.config.schema import Line, Rule, ScriptedEngine
 from inspectd.errors import ModelFault
 from inspectd.frame import (
-    NO_SLOT,
     Detection,
     Kind,
     Reason,
@@ -29,6 +28,7 @@ from inspectd.frame import (
 )
 from inspectd.model import boxes, directory
 from inspectd.model.tiles import Tiling
+from inspectd.passing import HoldsNothing, let_go
 from inspectd.ports import Arena, Context, Counter, Out, Step
 from inspectd.stages.judge.rules import Judgement, evaluate
 
@@ -80,7 +80,7 @@ def build(line: Line, station: int, context: Context) -> Step:
     return JudgeStep(judge, context.arenas[station], context.clock, context.count)
 
 
-class JudgeStep:
+class JudgeStep(HoldsNothing):
     """Judges each part as it comes; holds nothing between two messages."""
 
     def __init__(
@@ -104,34 +104,11 @@ class JudgeStep:
         started = ticket.stamped(Stamp.JUDGE_START, now_ns)
         judgement, detail = self._judged(ticket)
         decided = started.decided(judgement.verdict, judgement.reason, self._clock(), detail)
-        settled = self._settled(decided)
+        settled = let_go(self._arena, decided, Role.JUDGE, self._judge.archive)
         if settled is None:
             return self._dropped()
         self._count(Counter.FRAMES, 1)
         return (Out(Role.SINK, Kind.VERDICT, settled),)
-
-    def wake_at_ns(self) -> int | None:
-        """Nothing is ever waited for."""
-        return None
-
-    def wake(self, now_ns: int) -> Sequence[Out]:  # noqa: ARG002 - of the protocol
-        """Nothing is ever due."""
-        return ()
-
-    def stop(self, now_ns: int) -> Sequence[Out]:  # noqa: ARG002 - of the protocol
-        """Nothing is held."""
-        return ()
-
-    def is_drained(self) -> bool:
-        """Nothing is ever held."""
-        return True
-
-    def trouble(self) -> str:
-        """The judge needs nobody."""
-        return ""
-
-    def close(self) -> None:
-        """Nothing is open."""
 
     def _judged(self, ticket: Ticket) -> tuple[Judgement, bytes]:
         """The judgement, and the ticket's detail with what led to it."""
@@ -150,20 +127,6 @@ class JudgeStep:
         else:
             judgement = evaluate(rules, found, wanted.frame_w, wanted.frame_h, wanted.um_per_px)
         return judgement, _merged(ticket.detail, _findings(judgement, found, wanted.min_score))
-
-    def _settled(self, ticket: Ticket) -> Ticket | None:
-        """Let go of the slot; None when it was no longer ours, so that nothing read counts."""
-        if self._is_kept(ticket):
-            kept = self._arena.hand_over(ticket.slot, ticket.generation, Role.JUDGE, Role.RECORD)
-            return ticket if kept else None
-        released = self._arena.release(ticket.slot, ticket.generation, Role.JUDGE)
-        return replace(ticket, slot=NO_SLOT) if released else None
-
-    def _is_kept(self, ticket: Ticket) -> bool:
-        """Whether the picture goes to the archive, also as that of a part that came too late."""
-        is_late = 0 < ticket.deadline_ns < ticket.stamps[Stamp.DECIDED]
-        archive = self._judge.archive
-        return ticket.verdict.name in archive or (is_late and Verdict.LATE.name in archive)
 
     def _dropped(self) -> tuple[Out, ...]:
         self._count(Counter.STALE, 1)

@@ -151,7 +151,7 @@ def test_a_broken_picture_is_named(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "half.png: is no picture" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("name", "told"), [("", "2 stations"), (":palletiser", "palletiser")])
+@pytest.mark.parametrize(("name", "told"), [("", "stations; say"), (":palletiser", "palletiser")])
 def test_the_station_must_be_told_when_there_are_several(
     tmp_path: Path, root: Path, capsys: pytest.CaptureFixture[str], name: str, told: str
 ) -> None:
