@@ -21,13 +21,13 @@ from inspectd.config.schema import Line
 from inspectd.errors import Exit
 from inspectd.frame import Role
 from inspectd.host.board import State
-from inspectd.host.build import geometries, model_digests
 from inspectd.host.crew import Crew
 from inspectd.host.manifest import Manifest
 from inspectd.host.notify import Notifier
 from inspectd.host.patience import PATIENCE
 from inspectd.host.signals import Signals, listening
 from inspectd.host.simulators import Simulator, start_simulators
+from inspectd.host.sizes import geometries, read_models
 from inspectd.ports import Status
 
 __all__ = ["Outcome", "Plan", "Supervisor", "new_run_id"]
@@ -128,8 +128,9 @@ class Supervisor:
             ModelFault, ArenaFault, PlcFault: the line cannot be started.
         """
         self._log("info", "line_starting", line=self._line.line, recipe=self._line.digest)
-        sizes = geometries(self._line)
-        digests = model_digests(self._line)
+        models = read_models(self._line)
+        sizes = geometries(self._line, models)
+        digests = {name: spec.digest for name, spec in models.items()}
         with ExitStack() as rest, listening() as signals:
             simulators = start_simulators(self._line, self._plan.part_limit)
             for simulator in simulators:
