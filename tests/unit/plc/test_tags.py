@@ -9,6 +9,7 @@ from inspectd.plc.registers import GROUPS
 from inspectd.plc.tags import TagPlace, tags_as_csv, tags_as_markdown
 
 PLACE = TagPlace("left", "10.0.0.2:44818", 0, "Inspectd")
+HEADING = "TYPE SCOPE NAME DESCRIPTION DATATYPE SPECIFIER ATTRIBUTES"
 LOGIX_NAME_CHARACTERS = 40
 """Rockwell publication 1756-PM004: the longest name of a tag."""
 
@@ -18,15 +19,7 @@ def records(place: TagPlace) -> list[list[str]]:
     rows = list(csv.reader(io.StringIO(tags_as_csv([place]))))
     assert rows[0] == ["remark", "CSV-Import-Export"]
     at = rows.index(["0.3"])
-    assert rows[at + 1] == [
-        "TYPE",
-        "SCOPE",
-        "NAME",
-        "DESCRIPTION",
-        "DATATYPE",
-        "SPECIFIER",
-        "ATTRIBUTES",
-    ]
+    assert rows[at + 1] == HEADING.split()
     return rows[at + 2 :]
 
 
