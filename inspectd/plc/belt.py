@@ -22,6 +22,7 @@ _NS_PER_MS = 1_000_000
 _BIN_FALL_NS = 60 * _NS_PER_MS
 """So long a part that falls by covers the sensor in the bin."""
 _KEPT_FATES = 100_000
+_KEPT_NS = 60 * _NS_PER_S
 _NOT_ASKED = -1
 """In the report: a part that nobody triggered."""
 
@@ -129,7 +130,7 @@ class Belt:
                 self._arrive(thing, before_ns + int(share * (now_ns - before_ns)))
         while self._falls and self._falls[0] + plan.bin_after_ns + _BIN_FALL_NS < now_ns:
             self._falls.popleft()
-        self._output.forget(now_ns - 10 * _NS_PER_S)
+        self._output.forget(now_ns - _KEPT_NS)
 
     def place(self, trigger_id: int | None, now_ns: int) -> None:
         """A part lies at the trigger."""
@@ -172,6 +173,10 @@ class Belt:
     def is_on(self) -> bool:
         """The output."""
         return self._output.is_on
+
+    def was_on(self, at_ns: int) -> bool:
+        """The output at a moment of the last minute."""
+        return self._output.was(at_ns)[0]
 
     @property
     def is_eye_covered(self) -> bool:

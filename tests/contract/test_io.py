@@ -1,13 +1,10 @@
 """What every `Io` promises; what the Modbus edge does with a difficult module."""
 
-import asyncio
 import importlib
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +24,7 @@ from inspectd.plc.belt import Belt, plan_of
 from inspectd.plc.io_module import IoModule
 from inspectd.stages.reject.gpio_io import GpioModule
 from inspectd.stages.reject.modbus_io import ModbusModule
+from tests.contract.io_peer import Playing, playing
 
 MS = 1_000_000
 ENCODER = ModbusEncoder(kind="modbus", register=4, counts_per_mm=100)
@@ -45,43 +43,9 @@ REJECT = OutputReject(
 )
 
 
-@dataclass
-class Playing:
-    """A module in a thread of its own."""
-
-    belt: Belt
-    module: IoModule
-    port: int
-    call: Callable[[Callable[[], object]], object]
-    """Runs something in the module's thread."""
-
-
 def is_on(played: Playing) -> bool:
     """The output, looked at anew."""
     return played.belt.is_on
-
-
-@contextmanager
-def playing(reject: OutputReject, first_count: int = 0) -> Iterator[Playing]:
-    """Start a module with a belt behind it; end it."""
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever)
-    thread.start()
-
-    async def start() -> Playing:
-        plan = replace(plan_of(reject), first_count=first_count)
-        belt = Belt(plan, time.monotonic_ns())
-        module = IoModule(reject, belt, time.monotonic_ns)
-        return Playing(belt, module, await module.start(), loop.call_soon_threadsafe)
-
-    played = asyncio.run_coroutine_threadsafe(start(), loop).result(10)
-    try:
-        yield played
-    finally:
-        asyncio.run_coroutine_threadsafe(played.module.close(), loop).result(10)
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join(10)
-        loop.close()
 
 
 def module_at(played: Playing, reject: OutputReject) -> ModbusModule:

@@ -2,6 +2,7 @@
 
 import json
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -14,12 +15,24 @@ import numpy as np
 import psutil
 import pytest
 
+from inspectd.config.schema import ClockEncoder, ModbusIo, OutputReject
 from inspectd.frame import Verdict
+from tests.contract.io_peer import playing
 from tests.process.reject_run import verdict_of
 
 pytestmark = [pytest.mark.process, pytest.mark.slow, pytest.mark.timeout(240)]
 
+MS = 1_000_000
 _ROOT = Path(__file__).parents[2]
+_REJECT = OutputReject(
+    kind="output",
+    distance_mm=500,
+    belt_speed_mm_s=400,
+    pulse_ms=100,
+    lead_ms=20,
+    io=ModbusIo(kind="modbus", host="127.0.0.1", port=0, coil=3, watchdog_ms=150, simulated=True),
+    encoder=ClockEncoder(kind="time"),
+)
 _FILE = """
 line: trial
 engine: {{kind: scripted, base_ms: 4, per_frame_ms: 2}}
@@ -32,11 +45,13 @@ stations:
     slots: 8
     deadline_ms: 700
     budget: {{camera_ms: 140, gate_ms: 140, infer_ms: 140, judge_ms: 140, sink_ms: 140}}
-    trigger: {{kind: plc, poll_ms: 2}}
     camera: {{kind: replay, path: {folder}/pictures, width_px: 64, height_px: 64}}
     model: none
     rules:
       - {{kind: forbid, name: none_there, labels: [Cap], min_score: 0.5}}
+"""
+_WITH_A_PLC = """
+    trigger: {{kind: plc, poll_ms: 2}}
     plc: {{kind: modbus, port: 0, simulator: {{rate_hz: 2.5, scan_ms: 2}}}}
     reject:
       kind: output
@@ -58,19 +73,31 @@ stations:
       eye: {{input: 0, distance_mm: 410, window_mm: 25}}
       confirm: {{input: 1, window_ms: 600}}
 """
+_WITHOUT_A_PLC = """
+    trigger: {{kind: timer, rate_hz: 2.5}}
+    plc: {{kind: none}}
+    reject:
+      kind: output
+      distance_mm: 500
+      belt_speed_mm_s: 400
+      pulse_ms: 100
+      lead_ms: 20
+      io: {{kind: modbus, host: 127.0.0.1, port: {port}, coil: 3, watchdog_ms: 150}}
+      encoder: {{kind: time}}
+"""
 
 
 class _Line:
     """A running line, seen from outside."""
 
-    def __init__(self, folder: Path, parts: int) -> None:
+    def __init__(self, folder: Path, parts: int, wiring: str = _WITH_A_PLC, port: int = 0) -> None:
         self.folder = folder
         self.log_path = folder / "log.jsonl"
         with self.log_path.open("wb") as log:
             self.process = subprocess.Popen(
                 [
                     *(sys.executable, "-m", "tests.process.reject_run"),
-                    *(str(_station_file(folder)), str(parts)),
+                    *(str(_station_file(folder, wiring, port)), str(parts)),
                 ],
                 cwd=_ROOT,
                 stderr=log,
@@ -108,7 +135,7 @@ class _Line:
         return report
 
 
-def _station_file(folder: Path) -> Path:
+def _station_file(folder: Path, wiring: str, port: int) -> Path:
     pictures = folder / "pictures"
     pictures.mkdir()
     noise = np.random.default_rng(3)
@@ -116,7 +143,9 @@ def _station_file(folder: Path) -> Path:
         cv2.imwrite(str(pictures / f"{i}.png"), noise.integers(0, 256, (64, 64, 3), np.uint8))
     file = folder / "line.yaml"
     model = _ROOT / "inspectd" / "models" / "bottle_cap"
-    file.write_text(_FILE.format(folder=folder, model=model), encoding="utf-8")
+    file.write_text(
+        (_FILE + wiring).format(folder=folder, model=model, port=port), encoding="utf-8"
+    )
     return file
 
 
@@ -182,3 +211,31 @@ def test_an_ejector_that_hangs_is_closed_by_the_watchdog(line: _Line) -> None:
     assert account["belt"]["passed_without_ok"] == []
     assert account["passed_unready"] > 0
     assert account["belt"]["passed"] > 0
+
+
+def test_without_a_plc_the_camera_triggers_and_the_output_follows(tmp_path: Path) -> None:
+    """A free-running camera, no encoder: on for the zone of each OK part, off between all parts."""
+    way_ns = (1250 - 20) * MS
+    """500 mm at 400 mm/s, less the valve."""
+    with playing(_REJECT) as module:
+        made = _Line(tmp_path, 25, _WITHOUT_A_PLC, module.port)
+        assert made.process.wait(150) == 0, "\n".join(map(str, made.log()))
+        events = _events(tmp_path)
+        was_on = [module.belt.was_on(fired_ns + way_ns) for _, fired_ns in events]
+        between = [module.belt.was_on(fired_ns + way_ns + 200 * MS) for _, fired_ns in events]
+        assert not module.belt.is_on
+    verdicts = [verdict for verdict, _ in events]
+    assert len(verdicts) == 25
+    assert set(verdicts) == {"OK", "NG", "UNFIT", "LATE", "FAULT"}
+    assert was_on == [verdict == "OK" for verdict in verdicts]
+    assert between == [False] * 25
+
+
+def _events(folder: Path) -> list[tuple[str, int]]:
+    """Verdict and moment of the trigger of every part in the record."""
+    file = folder / "record" / "events.sqlite"
+    connection = sqlite3.connect(f"file:{file}?mode=ro", uri=True)
+    try:
+        return connection.execute("SELECT verdict, fired_ns FROM events").fetchall()
+    finally:
+        connection.close()
