@@ -2,10 +2,11 @@
 
 import csv
 import io
+from pathlib import Path
 
 from inspectd.config import crossrules
 from inspectd.config.schema import EtherNetIpPlc
-from inspectd.plc.registers import GROUPS
+from inspectd.plc.registers import GROUPS, VERDICT
 from inspectd.plc.tags import TagPlace, tags_as_csv, tags_as_markdown
 
 PLACE = TagPlace("left", "10.0.0.2:44818", 0, "Inspectd")
@@ -59,6 +60,15 @@ def test_the_page_names_arrays_and_elements() -> None:
     page = tags_as_markdown(PLACE)
     assert "`Inspectd_verdict : DINT[" in page
     assert "| Inspectd_verdict_verdict | Inspectd_verdict[1] | vision | 1 is OK" in page
+
+
+def test_the_page_about_fieldbuses_counts_elements_right() -> None:
+    """What its examples say about the array of verdicts is what the table says."""
+    page = (Path(__file__).parents[3] / "docs" / "fieldbuses.md").read_text(encoding="utf-8")
+    count = len(VERDICT.registers)
+    assert VERDICT.registers[count - 1].name == "sequence"
+    assert f"`Inspectd_verdict[{count - 1}]`" in page
+    assert f"CPS(Inspectd_verdict[0], Taken[0], {count});" in page
 
 
 def _complaints(prefix: str) -> list[object]:
