@@ -67,6 +67,23 @@ def test_every_leg_of_the_journey_has_an_outbox(line_of: Callable[[int], Line]) 
         assert leg.receiver in found
 
 
+def test_what_does_not_reach_the_ejector_is_dropped() -> None:
+    """A part that it does not know is rejected: no verdict is made of it, and nothing waits."""
+    box = _Box(room=1)
+    counts: list[Counter] = []
+    post = Post(
+        Role.SINK, {(Role.REJECT, 0): box}, {}, lambda counter, _: counts.append(counter), bool
+    )
+    for trigger_id in (1, 2, 3):
+        ticket = Ticket(0, trigger_id)
+        assert post.send([Out(Role.REJECT, Kind.TRIGGER, ticket)], 0) == []
+    box.room = 10
+    post.retry()
+    assert post.is_empty()
+    assert [ticket.trigger_id for _, ticket in box.sent] == [1]
+    assert counts == [Counter.SEND_FAILED] * 2
+
+
 def test_the_engine_reaches_all_stations_and_a_gate_only_its_own(
     line_of: Callable[[int], Line],
 ) -> None:
