@@ -37,11 +37,15 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command("plan", "inspectd.cli.plan", "estimate memory and time of a line on a card, with sums"),
     Command("plc-map", "inspectd.cli.plc_map", "print the register map for the controls engineer"),
+    Command("opcua-cert", "inspectd.cli.opcua_cert", "make a certificate and key for OPC UA"),
     Command("plc-sim", "inspectd.cli.plc_sim", "play the PLC: a Modbus server for trials"),
     Command(
         "bench", "inspectd.cli.bench", "measure the pipeline against baselines of the same run"
     ),
     Command("chaos", "inspectd.cli.chaos", "strike a running line at random, audit its verdicts"),
+    Command(
+        "soak", "inspectd.cli.soak", "run a line near its capacity and see whether it stays flat"
+    ),
     Command("train", "inspectd.train.cli", "train a detector of ours by a recipe"),
     Command("export", "inspectd.train.export_cli", "write a checkpoint as a model directory"),
 )

@@ -86,7 +86,7 @@ class Campaign:
             )
         self.outcome.began_ns = monotonic_ns()
         self._audited_ns = self._recovered_ns(begin_ns)
-        self._before = self._look()
+        self._before = self.look()
 
     def strike(self, fault: Fault) -> None:
         """Do one fault, wait for the next good part, audit."""
@@ -110,7 +110,7 @@ class Campaign:
         for plc in world.plcs:
             plc.set_rate(0)
         self._empty()
-        after = self._look()
+        after = self.look()
         self._leaks(compare(self._before, after))
         outcome.holdings = {
             name: (then, after[name]) for name, then in self._before.items() if name in after
@@ -243,7 +243,7 @@ class Campaign:
         for word in words:
             self._breach("leak", word)
 
-    def _look(self) -> dict[str, Holding]:
+    def look(self) -> dict[str, Holding]:
         """What everybody holds now."""
         return look(self._who())
 

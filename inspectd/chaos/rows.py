@@ -48,7 +48,7 @@ class Recorded:
 
     def _add(self, row: tuple[Any, ...]) -> None:
         self._after, station, *values, detail = row
-        kept = Row(*values, "")
+        kept = Row._make([*values, ""])
         if kept.verdict == _NO_VERDICT or kept.trigger_id >= FORGED_FROM:
             return
         if station in self.rows:

@@ -5,8 +5,8 @@ Made on the YAML nodes, so that every other value stays as it was written.
 
 import dataclasses
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import yaml
 
@@ -20,7 +20,8 @@ RATE_HZ = 5.0
 """Parts a second where the file names no simulator."""
 
 
-class Place(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Place:
     """A station that a campaign can play the PLC of."""
 
     index: int
@@ -108,7 +109,8 @@ def _scalars(node: yaml.Node) -> Iterator[tuple[str, yaml.ScalarNode]]:
 
 
 def _child(node: yaml.Node, name: str) -> yaml.Node:
-    return next(value for key, value in node.value if key.value == name)
+    found: yaml.Node = next(value for key, value in node.value if key.value == name)
+    return found
 
 
 def _put(node: yaml.Node, name: str, value: str | int) -> None:

@@ -23,7 +23,7 @@ from inspectd.cli.check import load_to_run
 from inspectd.errors import Exit, UsageFault
 from inspectd.outfile import check_writable, write
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["add_arguments", "ending_like_ctrl_c", "run"]
 
 _FAULTS = 30
 _FAULTS_MAX = 100_000
@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
         folder=args.keep,
     )
     print(f"seed {seed}, at most {count} faults of {len(kinds)} kinds", flush=True)
-    with ExitStack() as rest, _ending_like_ctrl_c():
+    with ExitStack() as rest, ending_like_ctrl_c():
         world = World(line, settings, rest)
         kinds = _possible(kinds, world)
         faults = plan(seed, count, kinds, len(world.places))
@@ -94,7 +94,7 @@ def _strike(world: World, faults: Sequence[Fault], minutes: float | None) -> Out
 
 
 @contextmanager
-def _ending_like_ctrl_c() -> Iterator[None]:
+def ending_like_ctrl_c() -> Iterator[None]:
     """Have SIGTERM end a campaign as Ctrl-C does: cleanly."""
 
     def interrupt(_number: int, _frame: FrameType | None) -> None:
