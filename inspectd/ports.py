@@ -22,6 +22,7 @@ __all__ = [
     "Counter",
     "Entry",
     "Journal",
+    "Origin",
     "Out",
     "Past",
     "Pixels",
@@ -166,6 +167,16 @@ class Entry(NamedTuple):
     """Sequence word of the verdict block under which it leaves or left; 0: none."""
 
 
+class Origin(NamedTuple):
+    """Which station of which run a journal is of."""
+
+    run_id: str
+    line: str
+    station: str
+    model: str
+    recipe_digest: str
+
+
 class Past(NamedTuple):
     """What earlier lives of a sink left in its journal."""
 
@@ -245,7 +256,8 @@ class Context:
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Values for single stages: `plc_port`, `io_port` (int) of simulators; `epoch_ns`
     (int, monotonic), when the line began to see parts, for cameras that trigger by themselves;
-    `are_sinks_gone` (a call that answers a bool), for the record, which then closes the books."""
+    `are_sinks_gone` (a call that answers a bool), for the record, which then closes the books;
+    `former` (pairs of `Origin` and `Journal`), journals of a run that was killed whole."""
     journals: Mapping[int, Journal] = field(default_factory=dict)
     """By station index: the sink has its own, the record has all, nobody else has one."""
 

@@ -19,6 +19,7 @@ parts not told yet are passed over. When nothing is free the oldest event gives 
 """
 
 import itertools
+import json
 import mmap
 import os
 import struct
@@ -31,7 +32,7 @@ import numpy.typing as npt
 from inspectd.bus.entry import ENTRY_BYTES, Page, decode, encode, mark_of
 from inspectd.errors import ArenaFault
 from inspectd.frame import Stamp, Ticket
-from inspectd.ports import Entry, Past, Standing
+from inspectd.ports import Entry, Origin, Past, Standing
 
 __all__ = ["ENTRIES", "MemfdJournal"]
 
@@ -43,6 +44,8 @@ _VERSION = 1
 _HEADER = struct.Struct("<8sIII")
 """Magic, version, entries, bytes of a page."""
 _HEADER_BYTES = 4096
+_ORIGIN_AT = 128
+"""Place of the origin: two bytes of length, then a JSON list."""
 _BEGIN_AT = 64
 """Place of the first life's word: the trigger id after which it began, and a bit that says so."""
 _HAS_BEGUN = 1 << 32
@@ -74,22 +77,26 @@ class MemfdJournal:
         self._last_number = self._last_event = self._done = 0
 
     @classmethod
-    def create(cls, name: str, entries: int = ENTRIES) -> "MemfdJournal":
-        """Make an empty journal, all of its memory at once; `name` shows in `/proc/PID/maps` only.
+    def create(cls, origin: Origin, entries: int = ENTRIES) -> "MemfdJournal":
+        """Make an empty journal, all of its memory at once.
 
         Raises:
             ArenaFault: there is not enough memory.
         """
-        fd = os.memfd_create(f"inspectd-journal-{name}"[:200], os.MFD_CLOEXEC)
+        name = f"inspectd-journal-{origin.station}"  # shows in /proc/PID/maps only
+        text = json.dumps(origin).encode()
+        if len(text) > _HEADER_BYTES - _ORIGIN_AT - 2:
+            raise ArenaFault(f"the names of {name} are too long to keep", "take shorter names")
+        fd = os.memfd_create(name[:200], os.MFD_CLOEXEC)
         try:
             os.posix_fallocate(fd, 0, _total_bytes(entries))
             os.pwrite(fd, _header(entries), 0)
+            os.pwrite(fd, len(text).to_bytes(2, "little") + text, _ORIGIN_AT)
             return cls(fd, entries)
         except OSError as error:
             os.close(fd)
             raise ArenaFault(
-                f"the {_total_bytes(entries) / 1e6:.0f} MB of {name}'s journal cannot be had"
-                f" ({error})",
+                f"the {_total_bytes(entries) / 1e6:.0f} MB of {name} cannot be had ({error})",
                 "free memory, or take fewer stations into this line",
             ) from error
 
@@ -108,6 +115,12 @@ class MemfdJournal:
                 "the journal is of another version", "start the line anew: versions are mixed"
             )
         return cls(fd, entries)
+
+    @property
+    def origin(self) -> Origin:
+        """Which station of which run this is of."""
+        length = int.from_bytes(self._memory[_ORIGIN_AT : _ORIGIN_AT + 2], "little")
+        return Origin(*json.loads(bytes(self._memory[_ORIGIN_AT + 2 : _ORIGIN_AT + 2 + length])))
 
     def close(self) -> None:
         """Let go of the memory."""

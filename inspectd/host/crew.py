@@ -51,7 +51,7 @@ class Crew:
         for geometry, station in zip(manifest.geometries, manifest.line.stations, strict=True):
             self._arenas.append(MemfdArena.create(geometry, station.name))
             rest.callback(self._arenas[-1].close)
-            journals.append(MemfdJournal.create(station.name))
+            journals.append(MemfdJournal.create(manifest.origin_of(station)))
             rest.callback(journals[-1].close)
         self.board = Board.create(crew_of(manifest.line))
         rest.callback(self.board.close)

@@ -13,8 +13,9 @@ from typing import BinaryIO
 
 from inspectd import __version__
 from inspectd.bus.arena import Geometry
-from inspectd.config.schema import Line
+from inspectd.config.schema import Line, Station
 from inspectd.errors import ArenaFault
+from inspectd.ports import Origin
 
 __all__ = ["Manifest"]
 
@@ -40,6 +41,11 @@ class Manifest:
     steps: Mapping[str, str] = field(default_factory=dict)
     """Steps instead of those in the table of `inspectd.host.build`, by role name: trials."""
     version: str = __version__
+
+    def origin_of(self, station: Station) -> Origin:
+        """What the journal of a station is called by."""
+        line = self.line
+        return Origin(self.run_id, line.line, station.name, station.model, line.digest)
 
     def write(self) -> BinaryIO:
         """Write the snapshot; answer the open file, whose descriptor children inherit."""

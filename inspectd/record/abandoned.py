@@ -9,9 +9,9 @@ import json
 from dataclasses import replace
 
 from inspectd.frame import Reason, Stamp, Ticket, Verdict
-from inspectd.ports import Entry, Standing
+from inspectd.ports import Entry, Journal, Standing
 
-__all__ = ["DOUBT", "abandoned"]
+__all__ = ["DOUBT", "abandoned", "closed_books"]
 
 DOUBT = "killed while it was told: the PLC may not have it"
 """Under `doubt` in the detail."""
@@ -24,6 +24,17 @@ def abandoned(entry: Entry, now_ns: int) -> Ticket:
         return replace(ticket, detail=_marked(ticket.detail))
     lost = ticket if ticket.stamps[Stamp.DECIDED] else ticket.stamped(Stamp.DECIDED, now_ns)
     return replace(lost, verdict=Verdict.FAULT, reason=Reason.PROCESS_LOST, judged=ticket.verdict)
+
+
+def closed_books(journal: Journal, now_ns: int) -> tuple[Entry, ...]:
+    """Have a journal whose sink has ended say TOLD of every part; answer how far they were.
+
+    Each is one change of the journal, so that this may be killed as well, and begun again.
+    """
+    held = journal.past().held
+    for entry in held:
+        journal.keep(Standing.TOLD, abandoned(entry, now_ns))
+    return held
 
 
 def _marked(detail: bytes) -> bytes:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from inspectd.frame import Ticket
 from inspectd.ports import Entry, Journal
+from inspectd.record.abandoned import closed_books
 
 __all__ = ["Receipt", "Receipts"]
 
@@ -75,9 +76,15 @@ class Receipts:
         self._missed = open_ones - due
         return [(receipt, ticket) for receipt, ticket in found.items() if receipt in due]
 
-    def held(self) -> list[Entry]:
-        """Parts that their sinks never told; to be asked for when the sinks have ended."""
-        return [entry for journal in self._journals.values() for entry in journal.past().held]
+    def close_books(self, now_ns: int) -> list[Entry]:
+        """Have the parts told that their sinks never will; only when the sinks have ended.
+
+        Returns:
+            How far they were.
+        """
+        return [
+            entry for journal in self._journals.values() for entry in closed_books(journal, now_ns)
+        ]
 
     def has_all(self) -> bool:
         """Whether every event in the journals is confirmed."""

@@ -21,7 +21,6 @@ import numpy.typing as npt
 from inspectd.config.schema import Line
 from inspectd.frame import NO_SLOT, Kind, Role, Ticket
 from inspectd.ports import Context, Counter, Out, Step
-from inspectd.record.abandoned import abandoned
 from inspectd.record.archive import Archive
 from inspectd.record.clock import SteadyClock
 from inspectd.record.database import Database, Run, Written
@@ -279,26 +278,26 @@ class RecordStep:
         self._look_at_ns = now_ns + (LOOK_AGAIN_NS if self._is_stopping else LOOK_EVERY_NS)
         if self._trouble:
             return
+        if self._is_stopping:
+            self._close_books(now_ns)
         for receipt, ticket in self._receipts.missing(at_once=at_once):
             self._take(ticket, receipt, now_ns)
         if self._is_stopping:
-            self._close_books(now_ns)
             self._queue.hasten()
 
     def _close_books(self, now_ns: int) -> None:
-        """Write what the sinks left untold, once, and not while one of them lives."""
+        """Have told what the sinks left untold, once, and not while one of them lives."""
         are_sinks_gone: Callable[[], bool] = self._context.extra.get("are_sinks_gone", lambda: True)
         if self._has_closed_books or not are_sinks_gone():
             return
         self._has_closed_books = True
-        for entry in self._receipts.held():
+        for entry in self._receipts.close_books(now_ns):
             self._context.log(
                 "warning",
                 "part_untold",
                 trigger_id=entry.ticket.trigger_id,
                 was=entry.standing.name,
             )
-            self._take(abandoned(entry, now_ns), None, now_ns)
 
     def _commit(self, now_ns: int) -> None:
         """Write the next batch, or keep it and wait."""

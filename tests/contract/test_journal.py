@@ -7,8 +7,10 @@ import pytest
 
 from inspectd.bus.journal import MemfdJournal
 from inspectd.frame import Reason, Stamp, Ticket, Verdict
-from inspectd.ports import Journal, Standing
+from inspectd.ports import Journal, Origin, Standing
 from inspectd.stages.sink.paper import PaperJournal
+
+ORIGIN = Origin("run-1", "line-1", "cam-1", "bottles", "0123")
 
 
 @pytest.fixture(params=["one mapping", "two mappings", "paper"])
@@ -18,7 +20,7 @@ def pair(request: pytest.FixtureRequest) -> Iterator[tuple[Journal, Journal]]:
         paper = PaperJournal(entries=4)
         yield paper, paper
         return
-    ours = MemfdJournal.create("contract", entries=4)
+    ours = MemfdJournal.create(ORIGIN, entries=4)
     if request.param == "one mapping":
         yield ours, ours
     else:

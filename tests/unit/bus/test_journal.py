@@ -15,8 +15,9 @@ from inspectd.bus.entry import ENTRY_BYTES
 from inspectd.bus.journal import MemfdJournal
 from inspectd.errors import ArenaFault
 from inspectd.frame import Reason, Stamp, Ticket, Verdict
-from inspectd.ports import Past, Standing
+from inspectd.ports import Origin, Past, Standing
 
+ORIGIN = Origin("run-1", "line-1", "cam-1", "bottles", "0123")
 _ENTRIES = 6
 
 
@@ -91,7 +92,7 @@ def test_a_kill_at_any_instruction_leaves_the_old_or_the_new(which: int, garbage
     instructions = 0
     was_killed, found = True, None
     while was_killed:
-        journal = MemfdJournal.create("test", _ENTRIES)
+        journal = MemfdJournal.create(ORIGIN, _ENTRIES)
         calls = _calls(journal)
         for call in calls[:which]:
             call()
@@ -115,7 +116,7 @@ def test_a_kill_at_any_instruction_leaves_the_old_or_the_new(which: int, garbage
 
 def _after(which: int) -> Past:
     """What stands there after so many calls that nobody disturbed."""
-    journal = MemfdJournal.create("test", _ENTRIES)
+    journal = MemfdJournal.create(ORIGIN, _ENTRIES)
     for call in _calls(journal)[: which + 1]:
         call()
     past = _seen(journal)
@@ -149,7 +150,7 @@ def _spoil_idle_pages(journal: MemfdJournal, garbage: bytes) -> None:
 @given(st.integers(0, ENTRY_BYTES - 1), st.integers(0, 255))
 def test_a_page_with_one_wrong_byte_is_not_believed(at: int, byte: int) -> None:
     """The sum finds it: then it is counted as damaged, and nothing is made up."""
-    journal = MemfdJournal.create("test", _ENTRIES)
+    journal = MemfdJournal.create(ORIGIN, _ENTRIES)
     journal.keep(Standing.OPEN, _part(1))
     whole = _seen(journal)
     place = 4096 + _ENTRIES * 24 + (2 * 1 + 1) * ENTRY_BYTES + at  # entry 1, its second page
@@ -189,7 +190,7 @@ class _Trial:
 
     def __init__(self, entries: int) -> None:
         self.entries = entries
-        self.journal = MemfdJournal.create("test", entries)
+        self.journal = MemfdJournal.create(ORIGIN, entries)
         self.held: dict[int, tuple[Standing, Ticket]] = {}
         self.told: list[Ticket] = []
         """Not confirmed, in order."""
@@ -280,7 +281,7 @@ class _Trial:
 
 def test_a_journal_full_of_open_parts_refuses_another() -> None:
     """Nothing that was not told gives way; a ledger holds far fewer."""
-    journal = MemfdJournal.create("test", _ENTRIES)
+    journal = MemfdJournal.create(ORIGIN, _ENTRIES)
     for trigger_id in range(_ENTRIES):
         journal.keep(Standing.OPEN, _part(trigger_id))
     with pytest.raises(ArenaFault, match="full"):

@@ -5,10 +5,11 @@ from typing import Any
 
 from inspectd.bus.journal import MemfdJournal
 from inspectd.frame import Reason, Stamp, Verdict
-from inspectd.ports import Entry, Standing
+from inspectd.ports import Entry, Origin, Standing
 from inspectd.record.abandoned import DOUBT, abandoned
 from inspectd.record.step import RecordStep
 
+ORIGIN = Origin("run-1", "line-1", "cam-1", "bottles", "0123")
 START_NS = 10**12
 
 
@@ -45,7 +46,7 @@ def test_a_verdict_on_its_way_is_written_as_told_and_marked(desk: Any) -> None:
 
 def test_the_books_are_closed_when_the_sinks_have_ended(desk: Any) -> None:
     """After what was told, once, and never while a sink may tell the part itself."""
-    journal = MemfdJournal.create("test", entries=16)
+    journal = MemfdJournal.create(ORIGIN, entries=16)
     desk.journals = {0: journal}
     is_gone = False
     desk.extra = {"are_sinks_gone": lambda: is_gone}

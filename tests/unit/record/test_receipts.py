@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 from inspectd.bus.journal import MemfdJournal
 from inspectd.frame import Kind, Role, Ticket, Verdict
-from inspectd.ports import Counter, Standing
+from inspectd.ports import Counter, Origin, Standing
 from inspectd.record.receipts import Receipts
 from inspectd.record.step import LOOK_EVERY_NS, RecordStep
 
+ORIGIN = Origin("run-1", "line-1", "cam-1", "bottles", "0123")
 START_NS = 10**12
 _IDS = "SELECT trigger_id FROM events ORDER BY sequence"
 
@@ -20,7 +21,7 @@ _IDS = "SELECT trigger_id FROM events ORDER BY sequence"
 @pytest.fixture
 def journal() -> Iterator[MemfdJournal]:
     """As the sink of the first station writes it."""
-    made = MemfdJournal.create("test", entries=64)
+    made = MemfdJournal.create(ORIGIN, entries=64)
     yield made
     made.close()
 
@@ -168,7 +169,7 @@ class _Trial:
     """A sink that tells, a road that may lose, a record that may die."""
 
     def __init__(self) -> None:
-        self.journal = MemfdJournal.create("test", entries=256)
+        self.journal = MemfdJournal.create(ORIGIN, entries=256)
         self.receipts = Receipts({0: self.journal})
         self.queue: list[Ticket] = []
         self.sent: list[Ticket] = []
