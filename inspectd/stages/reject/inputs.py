@@ -14,6 +14,7 @@ class Inputs:
     def __init__(
         self,
         *,
+        blind_ns: int = 0,
         eye: int | None = None,
         bin_sensor: int | None = None,
         confirmation: Confirmation | None = None,
@@ -21,6 +22,18 @@ class Inputs:
         air_low: int | None = None,
         reset: int | None = None,
     ) -> None:
+        """Nothing has been looked at.
+
+        Args:
+            blind_ns: What begins at the eye between two looks that are further apart has no place.
+            eye: Number of the input; as the others.
+            bin_sensor: The sensor of `confirmation`.
+            confirmation: What is expected in the bin.
+            bin_full: Active: the bin is full.
+            air_low: Active: the air pressure is low.
+            reset: Begins: the fault of `confirmation` is cleared.
+        """
+        self._blind_ns = blind_ns
         self._eye, self._bin_sensor, self._confirmation = eye, bin_sensor, confirmation
         self._bin_full, self._air_low, self._reset = bin_full, air_low, reset
         numbers = (eye, bin_sensor, bin_full, air_low, reset)
@@ -38,7 +51,7 @@ class Inputs:
     def look(self, active: frozenset[int], at_ns: int) -> int | None:
         """Take a look; answer when something began at the eye, None: nothing did.
 
-        It began between two looks, so the middle is answered.
+        It began between two looks, so the middle is answered; nothing when they are too far apart.
         """
         before, before_ns = self._active, self._at_ns
         self._active, self._at_ns = active, at_ns
@@ -50,7 +63,8 @@ class Inputs:
                 self._confirmation.reset()
             if self._bin_sensor in began:
                 self._confirmation.see(at_ns)
-        return (before_ns + at_ns) // 2 if self._eye in began else None
+        is_placed = self._eye in began and at_ns - before_ns <= self._blind_ns
+        return (before_ns + at_ns) // 2 if is_placed else None
 
     def expect(self, at_ns: int) -> None:
         """A rejected part is at the ejector: it should turn up in the bin."""
@@ -84,8 +98,11 @@ def inputs_of(reject: OutputReject) -> Inputs:
             early_ns=int(reject.pulse_ms / 2 * _NS_PER_MS),
             unconfirmed_max=confirm.unconfirmed_max,
         )
+    eye = reject.eye
+    blind_ms = 0 if eye is None else eye.window_mm / reject.belt_speed_mm_s * 1000
     return Inputs(
-        eye=None if reject.eye is None else reject.eye.input,
+        blind_ns=int(blind_ms * _NS_PER_MS),
+        eye=None if eye is None else eye.input,
         bin_sensor=None if confirm is None else confirm.input,
         confirmation=confirmation,
         bin_full=reject.bin_full_input,

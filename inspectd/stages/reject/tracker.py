@@ -43,6 +43,8 @@ class Cause(Enum):
     """None had come when it had to be known."""
     TOO_CLOSE = "too_close"
     """Good, but less than half a zone from one that is not."""
+    STALLED = "stalled"
+    """Good, but this process was held up while its zone passed the output."""
     NOT_SEEN = "not_seen"
     """The eye in front of the ejector did not see it where it should have been."""
     AMBIGUOUS = "ambiguous"
@@ -125,6 +127,8 @@ class _Part:
     is_fixed: bool = False
     """Its zone has reached the output: it is decided."""
     is_seen: bool = False
+    is_served: bool = False
+    """The output has been energised for it."""
     is_out: bool = False
     """It has reached the ejector."""
 
@@ -237,6 +241,7 @@ class Tracker:
         outcomes = [self._out(part) for part in self._parts if self._arrives(part, position_mm)]
         gone_mm = min(position_mm, ahead_mm) - self._half_mm - self._layout.backward_mm
         self._parts = [part for part in self._parts if not part.is_out or part.at_mm > gone_mm]
+        self._serve(ahead_mm)
         return outcomes
 
     def is_passing(self, ahead_mm: float) -> bool:
@@ -280,6 +285,12 @@ class Tracker:
                 part.is_fixed = True
                 part.cause = part.cause or Cause.NO_VERDICT
 
+    def _serve(self, ahead_mm: float) -> None:
+        """Note for whom the output is energised from now on."""
+        if self.is_passing(ahead_mm):
+            for part in self._parts:
+                part.is_served = part.is_served or self._covers(part, ahead_mm)
+
     def _covers(self, part: _Part, at_mm: float) -> bool:
         return part.at_mm - self._half_mm <= at_mm < part.at_mm + self._half_mm
 
@@ -291,8 +302,9 @@ class Tracker:
         if not _is_good(part):
             is_there = self._layout.eye is None or part.cause is not Cause.NOT_SEEN
             return Outcome(part.trigger_id, part.cause or Cause.NO_VERDICT, is_there)
-        is_alone = self.is_passing(part.at_mm)
-        return Outcome(part.trigger_id, Cause.OK if is_alone else Cause.TOO_CLOSE)
+        if not self.is_passing(part.at_mm):
+            return Outcome(part.trigger_id, Cause.TOO_CLOSE)
+        return Outcome(part.trigger_id, Cause.OK if part.is_served else Cause.STALLED)
 
 
 def _is_good(part: _Part) -> bool:

@@ -277,3 +277,17 @@ def test_a_belt_at_rest_does_not_keep_the_process_spinning(bench: Any) -> None:
         bench.now_ns = max(wake_at_ns, bench.now_ns)
         bench.step.wake(bench.now_ns)
     assert sorted(waits)[len(waits) // 2] > 2 * MS
+
+
+def test_what_began_at_the_eye_while_nobody_looked_has_no_place(bench: Any) -> None:
+    """A window of 12 mm at 500 mm/s is 24 ms: after a longer stall the part is not seen."""
+    bench.verdict(bench.trigger(1))
+    bench.run(350)
+    bench.stall(30)
+    bench.run(1000)
+    assert bench.fates() == {1: False}
+    bench.verdict(bench.trigger(2))
+    bench.run(352)
+    bench.stall(15)
+    bench.run(1000)
+    assert bench.fates()[2] is True

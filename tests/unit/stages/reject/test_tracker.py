@@ -178,6 +178,15 @@ def test_a_trigger_that_comes_twice_is_one_part() -> None:
     assert len(tracker) == 1
 
 
+def test_a_part_that_nobody_served_was_not_let_pass() -> None:
+    """Held up from before its zone to behind it: the output never rose, and the book says so."""
+    tracker = Tracker(PLAIN)
+    tracker.enter(1, 10, 0)
+    tracker.settle(1, 10, is_ok=True)
+    run(tracker, 0, 470)
+    assert tracker.advance(510, 510) == [Outcome(1, Cause.STALLED)]
+
+
 def test_a_trigger_that_comes_after_its_part_has_passed_is_nobody() -> None:
     """Nothing was energised for it; the bin does not wait for it."""
     tracker = Tracker(PLAIN)
