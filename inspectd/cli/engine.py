@@ -75,9 +75,8 @@ def _used(line: Line, name: str | None = None) -> Iterator[_One]:
     used = {station.model for station in line.stations}
     chosen = [one for one in line.models if one.name in used and name in (None, one.name)]
     if not chosen:
-        raise UsageFault(
-            f"no station uses it; used: {', '.join(sorted(used))}", str(name), "choose"
-        )
+        remedy = f"name one of {', '.join(sorted(used))}"
+        raise UsageFault("no station uses this model", str(name), remedy)
     for model in chosen:
         spec = directory.read(model.path)
         yield _One(model, spec, pictures_of(line, model, spec))

@@ -14,7 +14,8 @@ from inspectd.model import directory
 from inspectd.model.layout import split
 from inspectd.model.spec import ModelSpec, Program
 from inspectd.stages.infer.engine import Batch, Engine
-from inspectd.stages.infer.paddle import Backend, Paddle
+from inspectd.stages.infer.paddle import Paddle
+from inspectd.stages.infer.routes import Backend
 from inspectd.stages.infer.scripted import Scripted
 
 MODELS = Path(__file__).parents[2] / "inspectd" / "models"

@@ -130,10 +130,11 @@ def memory_in_use(gpu_index: int | None) -> Memory:
         gpu_index: of the card; None: nothing is on a card.
     """
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    rss_mb = pages * resource.getpagesize() // _MEGABYTE
     peak_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return Memory(
-        rss_mb=pages * resource.getpagesize() // _MEGABYTE,
-        rss_peak_mb=peak_kb // 1024,
+        rss_mb=rss_mb,
+        rss_peak_mb=max(rss_mb, peak_kb // 1024),
         gpu_mb=None if gpu_index is None else _gpu_mb(gpu_index),
     )
 

@@ -123,8 +123,8 @@ def mismatches(config: Any, asked: Asked, purpose: Purpose = Purpose.SERVE) -> l
     wanted = _flags(asked, purpose)
     told = {name: _flag(config, name, wanted[name]) for name in wanted}
     rows, summary = _rows(asked, purpose), summary_of(config)
-    wanted.update(rows)
-    told.update({name: summary.get(name, rows[name]) for name in rows})
+    wanted.update({f"summary {name}": value for name, value in rows.items()})
+    told.update({f"summary {name}": summary.get(name, value) for name, value in rows.items()})
     return [
         f"{name}: asked {wanted[name]}, got {told[name]}"
         for name in wanted
