@@ -1,13 +1,13 @@
 """Steps of the line that can be made to fail from outside: the real ones, with a door for trouble.
 
 `inspectd run FILE --step camera=inspectd.chaos.hooks:build_camera ...` is how a campaign starts its
-line. Nothing of a step is replaced but the moment before its call, the answer of an engine, and the
-wall clock of the record.
+line. Nothing of a step is replaced: its camera and its engine are wrapped, and the record is given
+a wall clock that steps.
 """
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -16,10 +16,9 @@ from typing import Any
 from inspectd.chaos.page import VARIABLE, Page, Word
 from inspectd.config.schema import Line
 from inspectd.errors import EngineFault, UsageFault
-from inspectd.frame import Kind, Reason, Role, Ticket, Verdict
-from inspectd.ports import Context, Out, Step
+from inspectd.ports import Context, Pixels, Step
 
-__all__ = ["STEPS", "Trouble", "build_camera", "build_infer", "build_record"]
+__all__ = ["STEPS", "build_camera", "build_infer", "build_record"]
 
 STEPS: Mapping[str, str] = {
     role: f"inspectd.chaos.hooks:build_{role}" for role in ("camera", "infer", "record")
@@ -29,59 +28,14 @@ STEPS: Mapping[str, str] = {
 _NAP_S = 0.02
 
 
-class Trouble:
-    """A step, and what happens before it is called; implements `Step`."""
-
-    def __init__(self, step: Step, before: Callable[[Kind | None, Ticket | None], Any]) -> None:
-        """Wrap `step`; `before(kind, ticket)` may wait, and may answer in its place."""
-        self._step, self._before = step, before
-
-    def feed(self, kind: Kind, ticket: Ticket, now_ns: int) -> Sequence[Out]:
-        """Take one message, unless the trouble answers it."""
-        instead: Sequence[Out] | None = self._before(kind, ticket)
-        return self._step.feed(kind, ticket, now_ns) if instead is None else instead
-
-    def wake(self, now_ns: int) -> Sequence[Out]:
-        """Do what is due, when the trouble lets it."""
-        self._before(None, None)
-        return self._step.wake(now_ns)
-
-    def wake_at_ns(self) -> int | None:
-        """As the step says."""
-        return self._step.wake_at_ns()
-
-    def stop(self, now_ns: int) -> Sequence[Out]:
-        """As the step does."""
-        return self._step.stop(now_ns)
-
-    def is_drained(self) -> bool:
-        """As the step says."""
-        return self._step.is_drained()
-
-    def trouble(self) -> str:
-        """As the step says."""
-        return self._step.trouble()
-
-    def close(self) -> None:
-        """As the step does."""
-        self._step.close()
-
-
 def build_camera(line: Line, station: int, context: Context) -> Step:
-    """The camera, which may drop pictures, or be stuck in a call of its driver."""
-    from inspectd.stages.camera.step import build  # noqa: PLC0415 - in the camera's process only
+    """The camera, whose driver may drop pictures, or never return."""
+    from inspectd.stages.camera.step import CameraStep, build  # noqa: PLC0415 - in its process only
 
-    page = _page()
-
-    def before(kind: Kind | None, ticket: Ticket | None) -> Sequence[Out] | None:
-        _wait_until(page, Word.CAMERA_HANGS_UNTIL_NS)
-        if kind is not Kind.FIRE or ticket is None or not page.take_one(Word.CAMERA_DROPS):
-            return None
-        detail = b'{"degraded": "drop"}'
-        lost = ticket.decided(Verdict.FAULT, Reason.NO_FRAME, context.clock(), detail)
-        return (Out(Role.SINK, Kind.VERDICT, lost),)
-
-    return Trouble(build(line, station, context), before)
+    step = build(line, station, context)
+    if isinstance(step, CameraStep):
+        step._source = _Driver(step._source, _page())  # noqa: SLF001 - a trial reaches in
+    return step
 
 
 def build_infer(line: Line, station: int, context: Context) -> Step:
@@ -91,9 +45,10 @@ def build_infer(line: Line, station: int, context: Context) -> Step:
     page = _page()
     step = build(line, station, context)
     if isinstance(step, InferStep):
-        loaded: dict[str, Any] = step._loaded  # type: ignore[assignment]  # noqa: SLF001 - the one place where a trial reaches in
+        loaded: dict[str, Any] = dict(step._loaded)  # noqa: SLF001 - a trial reaches in
         for name, model in loaded.items():
             loaded[name] = replace(model, engine=_Failing(model.engine, name, page))
+        step._loaded = loaded  # noqa: SLF001 - the same
     return step
 
 
@@ -107,6 +62,35 @@ def build_record(line: Line, station: int, context: Context) -> Step:  # noqa: A
         return datetime.now(timezone.utc) + timedelta(milliseconds=page.get(Word.UTC_OFFSET_MS))
 
     return RecordStep(line, context, utc)
+
+
+class _Driver:
+    """A camera that does as the page says; implements `Source`."""
+
+    def __init__(self, source: Any, page: Page) -> None:
+        self._source, self._page = source, page
+        self.frame_ids = source.frame_ids
+
+    def open(self) -> None:
+        """As the camera does."""
+        self._source.open()
+
+    def take(self, into: Pixels, timeout_ms: float) -> Any:
+        """Take the picture, late or not at all."""
+        from inspectd.stages.camera.source import Nothing, Why  # noqa: PLC0415 - the same
+
+        _wait_until(self._page, Word.CAMERA_HANGS_UNTIL_NS)
+        if self._page.take_one(Word.CAMERA_DROPS):
+            return Nothing(Why.DROPPED, degraded="drop")
+        return self._source.take(into, timeout_ms)
+
+    def skip(self) -> None:
+        """As the camera does."""
+        self._source.skip()
+
+    def close(self) -> None:
+        """As the camera does."""
+        self._source.close()
 
 
 class _Failing:
