@@ -19,7 +19,7 @@ from inspectd.plc.registers import (
     WordOrder,
 )
 
-__all__ = ["Place", "as_csv", "as_markdown"]
+__all__ = ["Place", "as_csv", "as_markdown", "codes_as_markdown"]
 
 _FIRST_REFERENCE = 400_001
 """Reference of the holding register with address 0 (Modbus Application Protocol V1.1b3, 4.4)."""
@@ -53,6 +53,14 @@ def as_markdown(place: Place) -> str:
             [_row(place, group, register) for group in GROUPS for register in group.registers],
         ),
         "Registers that are not listed are reserved and stay 0.",
+        codes_as_markdown(),
+    ]
+    return "\n\n".join(parts)
+
+
+def codes_as_markdown() -> str:
+    """Bits and codes, which are the same on every fieldbus."""
+    parts = [
         "### Bits of status (vision to PLC)",
         _table(("bit", "name"), [(_bit(flag), flag.name or "") for flag in StatusBit]),
         "### Bits of stop_cause (vision to PLC)",
