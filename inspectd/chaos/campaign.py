@@ -133,12 +133,13 @@ class Campaign:
     def _await(self, fault: Fault, struck: Struck) -> int:
         """Wait for the next OK of every station; 0: it did not come in time."""
         limit_s = fault.kind.recovers_within_s
-        self._world.wait_for(lambda: self._recovered_ns(struck.starts_ns) > 0, limit_s)
-        return self._recovered_ns(struck.starts_ns)
+        after_ns = struck.fired_after_ns
+        self._world.wait_for(lambda: self._recovered_ns(after_ns) > 0, limit_s)
+        return self._recovered_ns(after_ns)
 
-    def _recovered_ns(self, starts_ns: int) -> int:
+    def _recovered_ns(self, after_ns: int) -> int:
         """When the last of the stations had told an OK again; 0: not all of them have."""
-        times = [plc.book.first_ok_after(starts_ns) for plc in self._world.plcs]
+        times = [plc.book.first_ok_after(after_ns) for plc in self._world.plcs]
         known = [time for time in times if time is not None]
         return max(known) if len(known) == len(times) else 0
 

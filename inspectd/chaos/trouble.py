@@ -19,6 +19,8 @@ __all__ = ["Struck", "strike"]
 
 _FIND_S = 60.0
 """Longest wait for a process to be there before it is struck."""
+_END_S = 90.0
+"""Longest orderly end of a line."""
 _FLOOD_HZ = 80.0
 _FLOOD_TIMES = 8.0
 """At most so many times the usual rate."""
@@ -39,6 +41,8 @@ class Struck:
         """What recovery is counted from."""
         self.missed = ""
         """Why it could not be done; empty: it was."""
+        self.fired_after_ns = 0
+        """A part that shows recovery was fired after it."""
         self.ends_line = False
         """Whether the supervisor was told to end."""
 
@@ -48,6 +52,7 @@ def strike(world: World, fault: Fault) -> Struck:
     struck = Struck()
     with _ACTIONS[fault.kind.action](world, fault, struck):
         struck.starts_ns = struck.starts_ns or monotonic_ns()
+    struck.fired_after_ns = struck.fired_after_ns or struck.starts_ns
     return struck
 
 
@@ -87,8 +92,12 @@ def _send(fd: int, number: int) -> bool:
 def _kill(world: World, fault: Fault, struck: Struck) -> Iterator[None]:
     with _found(world, fault, fault.kind.role, struck) as fd:
         struck.ends_line = fault.kind.role is Role.SUPERVISOR
+        ends = len(world.house.ends)
         _send(fd, signal.SIGTERM if fault.kind.action is Action.TERM else signal.SIGKILL)
         struck.starts_ns = struck.begin_ns
+        if struck.ends_line:  # parts are told until it has ended: that is no recovery
+            world.wait_for(lambda: len(world.house.ends) > ends, _END_S)
+            struck.fired_after_ns = monotonic_ns()
         yield
 
 

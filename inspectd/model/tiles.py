@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-import cv2
 import numpy as np
 
 from inspectd.config.schema import Region, Station, Tiles
@@ -113,6 +112,8 @@ def _mask(path: str, width: int, height: int) -> Pixels:
         raise FrameFault(
             path, f"cannot be read ({fault.strerror})", "correct `tiles.mask`"
         ) from fault
+    import cv2  # noqa: PLC0415 - the judge looks at tiles, and at no picture
+
     flags = cv2.IMREAD_GRAYSCALE | cv2.IMREAD_IGNORE_ORIENTATION
     picture = cv2.imdecode(content, flags) if len(content) else None
     if picture is None or picture.shape != (height, width):
