@@ -70,7 +70,7 @@ _WITH_A_PLC = """
         watchdog_register: 100
         simulated: true
       encoder: {{kind: modbus, register: 10, bits: 16, counts_per_mm: 20}}
-      eye: {{input: 0, distance_mm: 410, window_mm: 25}}
+      eye: {{input: 0, distance_mm: 390, window_mm: 40}}
       confirm: {{input: 1, window_ms: 600}}
 """
 _WITHOUT_A_PLC = """
@@ -174,11 +174,12 @@ def test_every_bad_part_is_ejected_and_no_good_one(tmp_path: Path) -> None:
     late_by_load = {one for one, verdict in told.items() if verdict != expected[one].name}
     assert {told[one] for one in late_by_load} <= {"LATE"}
     assert (belt["passed"] + belt["ejected"], belt["on_the_belt"]) == (45, 0)
-    if not belt["watchdog_bites"]:  # a module that this machine starved is no computer that died
-        assert belt["ejected_with_ok"] == []
+    explained = [e["trigger_id"] for e in made.log() if e["event"] == "part_not_let_pass"]
+    starved = belt["watchdog_bites"] + len(explained)  # by a machine with other work
+    assert len(belt["ejected_with_ok"]) <= starved <= 4
     assert made.logged("reject_not_confirmed") == 0
     good = sum(verdict is Verdict.OK for verdict in expected.values())
-    assert belt["passed"] >= good - len(late_by_load) - belt["watchdog_bites"]
+    assert belt["passed"] >= good - len(late_by_load) - starved
 
 
 def test_whoever_is_killed_no_bad_part_passes(line: _Line) -> None:
