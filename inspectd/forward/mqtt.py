@@ -34,9 +34,7 @@ _CLOSE_S = 2.0
 _FAILURES_FROM = 0x80
 """Reason codes from here on mean no (MQTT 5.0, 2.4)."""
 _PROTOCOLS = {"mqtt_5": aiomqtt.ProtocolVersion.V5, "mqtt_3": aiomqtt.ProtocolVersion.V311}
-_SILENT = logging.getLogger("inspectd.forward.mqtt")
-_SILENT.addHandler(logging.NullHandler())
-_SILENT.propagate = False
+_CLOSED = "the connection was closed"
 
 _REMEDIES: tuple[tuple[str, str], ...] = (
     ("not authori", "see `user`, the password, `topic_prefix` and the broker's access list"),
@@ -55,6 +53,9 @@ _REMEDIES: tuple[tuple[str, str], ...] = (
 )
 """Words in an error, and what helps. The first that fits counts."""
 _REMEDY = "see whether the broker runs and can be reached; events wait in the record"
+_REMEDY_CLOSED = (
+    "see the broker's log; when it comes again and again, another client uses the same `client_id`"
+)
 
 
 def build(entry: MqttForward, line: str) -> "MqttReceiver":
@@ -75,11 +76,25 @@ class _Message(NamedTuple):
     is_retained: bool = False
 
 
+class _Notes(logging.Handler):
+    """Keeps the library's last error: the only place where it names an error of TLS."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.last = ""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.last = record.getMessage()
+
+
 class _Client(aiomqtt.Client):
-    """Also remembers why a message was not taken, which the library drops."""
+    """Also remembers why a message was not taken, and why a connection ended before it began."""
 
     def __init__(self, *args: Any, **fields: Any) -> None:
-        super().__init__(*args, **fields)
+        self.notes = _Notes()
+        logger = logging.Logger("mqtt")  # of its own: nothing of it goes to the house's log  # noqa: LOG001
+        logger.addHandler(self.notes)
+        super().__init__(*args, logger=logger, **fields)
         self.refusal = ""
         self.pending_calls_threshold = 2 * WINDOW
 
@@ -89,6 +104,13 @@ class _Client(aiomqtt.Client):
         if reason_code.value >= _FAILURES_FROM:
             self.refusal = str(reason_code)
         super()._on_publish(client, userdata, mid, reason_code, properties)
+
+    def _on_disconnect(
+        self, client: Any, userdata: Any, flags: Any, reason_code: Any, properties: Any = None
+    ) -> None:
+        if not self._connected.done():
+            self._connected.set_exception(aiomqtt.MqttCodeError(reason_code))
+        super()._on_disconnect(client, userdata, flags, reason_code, properties)
 
     def cut(self) -> None:
         """Let the connection end without a word; the library lets go of what belongs to it."""
@@ -117,7 +139,7 @@ class MqttReceiver:
             await client.__aenter__()
         except (aiomqtt.MqttError, ValueError) as error:
             client.cut()
-            raise self._fault(error) from error
+            raise self._fault(error, client.notes.last) from error
         self._client = client
         self._watch = asyncio.create_task(_watched(client))
         await self._published([_Message(f"{self._root}/status", b"online", is_retained=True)])
@@ -179,7 +201,6 @@ class MqttReceiver:
             will=aiomqtt.Will(f"{self._root}/status", b"offline", qos=1, retain=True),
             max_queued_incoming_messages=1,
             max_inflight_messages=WINDOW,
-            logger=_SILENT,
         )
 
     def _tls(self, tls: MqttTls) -> ssl.SSLContext:
@@ -218,7 +239,7 @@ class MqttReceiver:
             if not publishing.done():
                 publishing.cancel()
         if watch.done():
-            raise self._fault(watch.exception() or ConnectionError("the broker hung up"))
+            raise self._fault(watch.exception() or ConnectionError(_CLOSED), client.notes.last)
         for error in await publishing:
             if isinstance(error, BaseException):
                 raise self._fault(error)
@@ -230,10 +251,13 @@ class MqttReceiver:
         await _publish(client, f"{self._root}/status", b"offline", is_retained=True)
         await client.__aexit__(None, None, None)
 
-    def _fault(self, error: BaseException) -> ForwardFault:
+    def _fault(self, error: BaseException, note: str = "") -> ForwardFault:
         words = str(error.__cause__ or error) or type(error).__name__
+        if "Unspecified error" in words:
+            words = note or _CLOSED
         lower = words.lower().replace("_", " ")
-        remedy = next((remedy for part, remedy in _REMEDIES if part in lower), _REMEDY)
+        general = _REMEDY_CLOSED if words == _CLOSED else _REMEDY
+        remedy = next((remedy for part, remedy in _REMEDIES if part in lower), general)
         return ForwardFault(self._where, f"the broker does not take events ({words})", remedy)
 
 

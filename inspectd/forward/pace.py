@@ -31,7 +31,7 @@ class Pace:
 
     def failed(self) -> float:
         """Note a failure; answer the seconds to wait, by default 1 to 60."""
-        longest_s = min(WAIT_MAX_S, self.first_wait_s * 2 ** min(self._failures, _DOUBLINGS_MAX))
+        longest_s = min(WAIT_MAX_S, self.first_wait_s * 2.0 ** min(self._failures, _DOUBLINGS_MAX))
         self._failures += 1
         self.bite = max(1, self.bite // 2)
         return max(self.first_wait_s, longest_s * (1 - _JITTER * self.chance()))

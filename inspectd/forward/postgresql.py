@@ -4,6 +4,7 @@ A bite is one transaction, so it is there as a whole or not at all. What is sent
 the key of an event is the table's primary key (`inspectd.forward.table`).
 """
 
+import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -20,6 +21,8 @@ from inspectd.forward.secret import password_of
 from inspectd.forward.table import COMMENT, insertion
 
 __all__ = ["PostgresqlReceiver", "build", "complaints"]
+
+logging.getLogger("psycopg").addHandler(logging.NullHandler())  # its words are in our sentences
 
 CONNECT_S = 5
 STATEMENT_MS = 10_000

@@ -3,17 +3,14 @@
 import asyncio
 import json
 import os
-import ssl
-import subprocess
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
 
-from inspectd.config.schema import MqttForward, MqttTls, PostgresqlForward
+from inspectd.config.schema import MqttForward, PostgresqlForward
 from inspectd.errors import ForwardFault
 from inspectd.forward.event import FIELDS, KEY, Outgoing
 from inspectd.forward.mqtt import MqttReceiver
@@ -66,9 +63,7 @@ class BrokerPeer:
     """mosquitto, and somebody who reads it."""
 
     def __init__(self, folder: Path) -> None:
-        access = folder / "access"
-        access.write_text("topic readwrite #\n", encoding="utf-8")
-        self.broker = Broker(folder, "allow_anonymous true")
+        self.broker = Broker(folder)
         self.listener = Listener(self.broker.port)
         self.broker.save()
         self.kill, self.freeze, self.thaw = self.broker.kill, self.broker.freeze, self.broker.thaw

@@ -1,4 +1,4 @@
-"""Real receivers on this machine: mosquitto and PostgreSQL, started, frozen, killed by the tests."""
+"""Real receivers on this machine, mosquitto and PostgreSQL: started, frozen, killed by tests."""
 
 import contextlib
 import os
@@ -22,6 +22,9 @@ __all__ = ["Broker", "Listener", "Server", "free_port", "until"]
 
 _MOSQUITTO = shutil.which("mosquitto", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
 _POSTGRES = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
+
+_OPEN = "allow_anonymous true\nmax_inflight_messages 1000\nmax_queued_messages 0"
+"""Whoever listens is sent everything at once, so that a kill takes nothing of it."""
 
 
 def free_port() -> int:
@@ -48,7 +51,7 @@ def _answers(port: int) -> bool:
 class Broker:
     """A mosquitto of our own."""
 
-    def __init__(self, folder: Path, settings: str = "allow_anonymous true") -> None:
+    def __init__(self, folder: Path, settings: str = _OPEN) -> None:
         if _MOSQUITTO is None:
             pytest.skip("there is no mosquitto here: apt-get install mosquitto")
         self.port = free_port()
@@ -56,8 +59,8 @@ class Broker:
         self._log = folder / "mosquitto.log"
         me = psutil.Process().username()
         self._config.write_text(
-            f"user {me}\nlistener {self.port} 127.0.0.1\nmax_inflight_messages 0\n"
-            f"max_queued_messages 0\npersistence true\npersistence_location {folder}/\n{settings}\n",
+            f"user {me}\nlistener {self.port} 127.0.0.1\n"
+            f"persistence true\npersistence_location {folder}/\n{settings}\n",
             encoding="utf-8",
         )
         self.start()
@@ -99,7 +102,7 @@ class Listener:
         )
         if login:
             self._client.username_pw_set(**login)
-        self._client.reconnect_delay_set(0.1, 0.2)
+        self._client.reconnect_delay_set(1, 1)
         self._client.on_message = self._take
         self._client.connect("127.0.0.1", port)
         self._client.subscribe("#", 1)
@@ -139,8 +142,18 @@ class Server:
         subprocess.run(
             [
                 *self._as,
-                *(str(self._bin / "initdb"), "--no-sync", "--username=boss", "--auth=scram-sha-256"),
-                *("--encoding=UTF8", "--no-locale", f"--pwfile={secret}", str(self.folder / "data")),
+                *(
+                    str(self._bin / "initdb"),
+                    "--no-sync",
+                    "--username=boss",
+                    "--auth=scram-sha-256",
+                ),
+                *(
+                    "--encoding=UTF8",
+                    "--no-locale",
+                    f"--pwfile={secret}",
+                    str(self.folder / "data"),
+                ),
             ],
             check=True,
             capture_output=True,
@@ -163,15 +176,16 @@ class Server:
 
     def start(self) -> None:
         """Start, and wait until it answers."""
-        settings = ["fsync=off", "listen_addresses=127.0.0.1", f"unix_socket_directories={self.folder}"]
+        settings = [
+            "fsync=off",
+            "listen_addresses=127.0.0.1",
+            f"unix_socket_directories={self.folder}",
+        ]
         options = [word for setting in settings for word in ("-c", setting)]
         with (self.folder / "log").open("ab") as log:
-            self.process = subprocess.Popen(
-                [*self._as, str(self._bin / "postgres"), "-D", str(self.folder / "data")]
-                + ["-p", str(self.port), *options],
-                stdout=log,
-                stderr=log,
-            )
+            where = ("-D", str(self.folder / "data"), "-p", str(self.port))
+            command = [*self._as, str(self._bin / "postgres"), *where, *options]
+            self.process = subprocess.Popen(command, stdout=log, stderr=log)
         until(self._is_up)
 
     def kill(self) -> None:
@@ -185,12 +199,14 @@ class Server:
     def freeze(self) -> None:
         """It is there, and does nothing."""
         for process in self._all():
-            process.suspend()
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.suspend()
 
     def thaw(self) -> None:
         """It goes on."""
         for process in self._all():
-            process.resume()
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.resume()
 
     def close(self) -> None:
         """End it, leave nothing."""

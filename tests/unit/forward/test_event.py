@@ -17,7 +17,7 @@ _JSON = st.recursive(
 
 def outgoing(**values: Any) -> Outgoing:
     """An event with what matters here."""
-    plain: dict[str, Any] = {name: "" for name in FIELDS}
+    plain: dict[str, Any] = dict.fromkeys(FIELDS, "")
     plain |= {"trigger_id": 7, "epoch_ns": 9, "sequence": 5, "revision": 0, "detail": "{}"}
     plain |= {"line": "l", "run_id": "r", "station": "s"}
     return Outgoing({**plain, **values})

@@ -46,7 +46,8 @@ class _Shelf:
         self.desk.utc.move(days=days)
         self.retention.bite(self.database, self.desk.utc())
         self.desk.utc.now = before
-        return self.database._connection.execute("SELECT count(*) FROM events").fetchone()[0]
+        (count,) = self.database._connection.execute("SELECT count(*) FROM events").fetchone()
+        return int(count)
 
 
 @pytest.fixture
