@@ -20,6 +20,7 @@ from inspectd.stages.sink.absent import NoPlc
 from inspectd.stages.sink.modbus import ModbusPeer
 from inspectd.stages.sink.port import Plc
 from inspectd.stages.sink.scripted import Mishap, ScriptedPlc
+from tests.contract.peers.peer import KINDS, Kind, playing
 
 NG = VerdictBlock(0x12345678, Verdict.NG, Reason.DEFECT, 7)
 
@@ -59,9 +60,24 @@ def peer_at(port: int, **other: Any) -> ModbusPeer:
     return ModbusPeer("127.0.0.1", port, **{**settings, **other})
 
 
-@pytest.fixture(params=["modbus high_first", "modbus low_first", "absent", "scripted"])
+@pytest.fixture(
+    params=[
+        *("modbus high_first", "modbus low_first", "absent", "scripted"),
+        *(
+            pytest.param(kind, id=kind.name, marks=[pytest.mark.process, pytest.mark.slow])
+            for kind in KINDS
+        ),
+    ]
+)
 def plc(request: pytest.FixtureRequest) -> Iterator[Plc]:
-    """Each kind of PLC in turn, not connected yet."""
+    """Each kind of PLC in turn, not connected yet; those of `KINDS` are real ones."""
+    if isinstance(request.param, Kind):
+        reason = request.param.missing()
+        if reason:
+            pytest.skip(reason)
+        with playing(request.param) as real:
+            yield real.client()
+        return
     kind, _, order = request.param.partition(" ")
     if kind == "modbus":
         word_order: WordOrder = "low_first" if order == "low_first" else "high_first"
