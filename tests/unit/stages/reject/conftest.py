@@ -19,8 +19,9 @@ from inspectd.plc.belt import Belt, plan_of
 from inspectd.ports import Context, Counter
 from inspectd.stages.reject.inputs import inputs_of
 from inspectd.stages.reject.port import Sample
-from inspectd.stages.reject.step import RejectStep, layout_of, motion_of, times_of
+from inspectd.stages.reject.step import RejectStep
 from inspectd.stages.reject.tracker import Tracker
+from inspectd.stages.reject.wiring import layout_of, motion_of, times_of
 
 MS = 1_000_000
 EYE, BIN, FULL, AIR, RESET = range(5)
