@@ -78,7 +78,8 @@ def have_ready(
     Raises:
         EngineRefused: it does not, and may not be built now; or the building failed.
     """
-    tell(f"looks at the engine of {model}")
+    if cache.is_busy():
+        tell(f"waits for another process that builds the engine of {model}")
     with cache.using():
         finding = cache.examine(now)
     if finding.condition is not Condition.FRESH and stale == "refuse":

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from inspectd.errors import EngineRefused
+from inspectd.stages.infer.paddle import imported
 
 __all__ = ["Card", "Memory", "card_of", "keep_off_mps", "memory_in_use", "require_mps"]
 
@@ -57,6 +58,7 @@ def card_of(model: str, index: int, *, with_tensorrt: bool) -> Card:
     Raises:
         EngineRefused: there is no such card, or no TensorRT of the version Paddle was built with.
     """
+    imported(model)
     cuda = importlib.import_module("paddle.device.cuda")
     count = int(cuda.device_count())
     if index >= count:
@@ -83,7 +85,7 @@ def driver_version(path: Path) -> str:
 
 def _tensorrt(model: str) -> str:
     """Answer the version at run time, which must have the major number of the one at build time."""
-    inference = importlib.import_module("paddle.inference")
+    inference = imported(model)
     built = tuple(inference.get_trt_compile_version())
     try:
         found = tuple(inference.get_trt_runtime_version())

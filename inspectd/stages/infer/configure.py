@@ -86,8 +86,6 @@ def _on_gpu(inference: Any, config: Any, asked: Asked, purpose: Purpose) -> None
     card = (asked.gpu.memory_pool_mb, asked.gpu.id)
     if asked.route is Route.GPU_PLAIN and asked.precision == "fp16":
         config.enable_use_gpu(*card, inference.PrecisionType.Half)
-        if asked.tensorrt.fp32_ops:
-            config.exp_disable_mixed_precision_ops(set(asked.tensorrt.fp32_ops))
         return
     config.enable_use_gpu(*card)
     if asked.route is not Route.TENSORRT_ENGINE or asked.cache is None:

@@ -2,8 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+import weakref
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -179,7 +178,7 @@ def _proved(
         log("warning", "engine_mps", gpu=asked.gpu.id)
     engine = _loaded(spec, asked, build, log=log, pictures=pictures, tell=tell)
     plain = None
-    if read_golden(spec) is None and engine.describe()["backend"] not in ("plain", "cuda"):
+    if read_golden(spec) is None and engine.describe()["backend"] != "plain":
         plain = _plain_of(spec, asked)
     if not prove(spec, engine, batch_max, plain, TOLERANCES[asked.precision]):
         log(
@@ -209,28 +208,30 @@ def _loaded(
         if asked.route.is_gpu:
             card_of(spec.name, asked.gpu.id, with_tensorrt=False)
         return Paddle(spec, asked=replace(asked, cache=cache_folder(spec)))
-    with _folder_of(asked) as folder:
-        kept = kept_engine(spec, asked, build, pictures, folder)
-        stale = asked.tensorrt.stale if asked.tensorrt.use_static else "rebuild"
-
-        def work() -> None:
-            build_engine(spec, kept.asked, pictures, tell)
-
-        have_ready(kept.cache, kept.now, stale, work, model=spec.name, tell=tell, log=log)
-        with kept.cache.using():
-            engine = Paddle(spec, asked=kept.asked)
-            refuse_changed(kept.cache, kept.now, spec.name)
-        return engine
-
-
-@contextmanager
-def _folder_of(asked: Asked) -> Iterator[Path | None]:
-    """Where an engine goes that is not kept: a folder that goes again, once it is in memory."""
     if asked.tensorrt.use_static:
-        yield None
-        return
-    with tempfile.TemporaryDirectory(prefix="inspectd-") as folder:
-        yield Path(folder)
+        return _with_engine(kept_engine(spec, asked, build, pictures), spec, pictures, log, tell)
+    folder = tempfile.TemporaryDirectory(prefix="inspectd-")
+    kept = kept_engine(spec, asked, build, pictures, Path(folder.name))
+    engine = _with_engine(kept, spec, pictures, log, tell)
+    weakref.finalize(engine, folder.cleanup)  # Paddle may read an engine as late as its first run
+    return engine
+
+
+def _with_engine(
+    kept: Kept, spec: ModelSpec, pictures: Pictures | None, log: Log, tell: Tell
+) -> Engine:
+    """Have the TensorRT engine ready, and load it."""
+    settings = kept.asked.tensorrt
+    stale = settings.stale if settings.use_static else "rebuild"
+
+    def work() -> None:
+        build_engine(spec, kept.asked, pictures, tell)
+
+    have_ready(kept.cache, kept.now, stale, work, model=spec.name, tell=tell, log=log)
+    with kept.cache.using():
+        engine = Paddle(spec, asked=kept.asked)
+        refuse_changed(kept.cache, kept.now, spec.name)
+    return engine
 
 
 def cache_folder(spec: ModelSpec) -> Path:

@@ -20,7 +20,7 @@ from inspectd.stages.infer.engine import Array, Batch
 from inspectd.stages.infer.routes import Backend, Device
 from inspectd.stages.infer.wheel import installed_build
 
-__all__ = ["Paddle"]
+__all__ = ["Paddle", "imported"]
 
 
 class Paddle:
@@ -59,7 +59,7 @@ class Paddle:
         else:
             distributions.require(spec.name, "gpu" if asked.route.is_gpu else "cpu")
         self._asked = asked
-        self._predictor: Any = self._created(_imported(spec.name), purpose)
+        self._predictor: Any = self._created(imported(spec.name), purpose)
         self._inputs = {
             name: self._predictor.get_input_handle(name)
             for name in self._predictor.get_input_names()
@@ -127,8 +127,12 @@ class Paddle:
             ) from error
 
 
-def _imported(model: str) -> Any:
-    """Import Paddle Inference without its remarks."""
+def imported(model: str) -> Any:
+    """Import Paddle Inference without its remarks.
+
+    Raises:
+        EngineRefused: it cannot be imported.
+    """
     os.environ.setdefault("GLOG_minloglevel", "2")
     try:
         with warnings.catch_warnings():
