@@ -26,6 +26,7 @@ class Ledger:
         *,
         send_backlog: bool = True,
         database: Path | None = None,
+        patience: int = 0,
     ) -> None:
         """Open nothing yet.
 
@@ -35,10 +36,13 @@ class Ledger:
             log: as in `inspectd.ports.Context`.
             send_backlog: whether a receiver that was never here gets what is there already.
             database: another file than the record's own (one that was moved aside).
+            patience: looks at a file that is being made or recovered, until that is a fault.
         """
         self._folder, self._name, self._log = folder, name, log
         self._send_backlog = send_backlog
         self._path = database or folder / FILE_NAME
+        self._patience = patience
+        self._misses = 0
         self._outbox: Outbox | None = None
         self._file: CursorFile | None = None
         self._cursor = Cursor("")
@@ -56,8 +60,13 @@ class Ledger:
             if not pending and self._outbox is not None and not self._outbox.is_current():
                 self._leave()
                 pending = self._read(limit)
+            self._misses = 0
         except (sqlite3.Error, LookupError) as error:
             self._leave()
+            self._misses += 1
+            may_pass = isinstance(error, sqlite3.OperationalError | LookupError)
+            if may_pass and self._misses <= self._patience:
+                return []
             what = f"the record {self._path} cannot be read ({error})"
             raise ForwardFault(self._name, what, "see what the record process says") from error
         return pending

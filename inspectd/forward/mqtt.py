@@ -1,7 +1,8 @@
 """EDGE aiomqtt: an MQTT broker as a receiver of events.
 
     <prefix>/<line>/status             online or offline, retained; offline also as our last will
-    <prefix>/<line>/<station>/state    Operational, Error or Halted, retained (OPC 40100-1)
+    <prefix>/<line>/<station>/state    a word of OPC 40100-1, retained: Preoperational, Operational,
+                                       Error or Halted
     <prefix>/<line>/<station>/event    an event, JSON, quality of service 1
 
 An event counts as delivered when the broker has acknowledged it. Protocol 5 is what lets a broker

@@ -27,8 +27,10 @@ __all__ = ["ForwardStep", "build"]
 
 LOOK_NS = 200_000_000
 """Between two looks at the couriers."""
+RECORD_LOOKS = 50
+"""Some seconds for a record that is just being made."""
 _JOIN_S = 1.0
-_OPERATIONAL, _ERROR = "Operational", "Error"
+_STARTING, _OPERATIONAL, _ERROR = "Preoperational", "Operational", "Error"
 """States of OPC 40100-1."""
 
 
@@ -51,7 +53,8 @@ class ForwardStep:
         self._missing: list[str] = []
         self._failure: BaseException | None = None
         self._wake_at_ns = 0
-        self._names = [station.name for station in line.stations]
+        first = _ERROR if context.restarts else _STARTING
+        self._states = {station.name: first for station in line.stations}
         self._couriers = self._couriers_of(line)
         self._thread = threading.Thread(target=self._work, name="couriers", daemon=True)
         self._thread.start()
@@ -115,7 +118,13 @@ class ForwardStep:
                 self._missing.append(str(fault))
                 continue
             folder = Path(line.record.folder)
-            place = Ledger(folder, entry.name, self._log, send_backlog=entry.send_backlog)
+            place = Ledger(
+                folder,
+                entry.name,
+                self._log,
+                send_backlog=entry.send_backlog,
+                patience=RECORD_LOOKS,
+            )
             couriers.append(
                 Courier(
                     entry.name,
@@ -125,18 +134,19 @@ class ForwardStep:
                     stopping=self._stopping,
                     count=partial(self._later, self._context.count),
                     log=self._log,
-                    states=self._states,
+                    states=self._looked,
                 )
             )
         return couriers
 
-    def _states(self) -> Mapping[str, str]:
-        """How the stations are: whether a part would get its verdict."""
-        healthy = self._context.is_line_healthy
-        return {
-            name: _OPERATIONAL if healthy(index) else _ERROR
-            for index, name in enumerate(self._names)
-        }
+    def _looked(self) -> Mapping[str, str]:
+        """How the stations are: whether a part would get its verdict now."""
+        for index, (name, before) in enumerate(self._states.items()):
+            if self._context.is_line_healthy(index):
+                self._states[name] = _OPERATIONAL
+            elif before != _STARTING:
+                self._states[name] = _ERROR
+        return self._states
 
     def _stray(self, _loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """Log what a library left behind in the loop."""

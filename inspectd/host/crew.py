@@ -78,9 +78,10 @@ class Crew:
         return [child for child in self._children.values() if child.member[0] is role]
 
     def unready(self) -> list[str]:
-        """Names of the roles that somebody started has not been ready for, each once."""
+        """Names of the roles whose processes a line waits for at its start, each once."""
         waiting = [member for member, child in self._children.items() if not child.was_ready]
-        return list(dict.fromkeys(role.name.lower() for role, _ in [*waiting, *self._due_ns]))
+        roles = (role for role, _ in [*waiting, *self._due_ns] if role not in EXPENDABLE)
+        return list(dict.fromkeys(role.name.lower() for role in roles))
 
     def are_done(self) -> bool:
         """Whether every sink has had all parts of the run."""

@@ -1,7 +1,7 @@
 """Starts the processes of a line, watches that they move, ends them in order.
 
     start:  simulators, memory, then the ejectors, sink, record, infer, judge, gate; the camera when
-            all are ready; then the forwarders, for whom nobody waits
+            all are ready; forwarders too, but nobody waits for them
     watch:  who died, who is stuck? (`inspectd.host.crew` frees, tells and restarts)
     stop:   camera, gate, infer, judge, sink, ejectors, simulators, record, forwarders: the
             journey, each with its bound
@@ -40,9 +40,10 @@ _FIRST = (
     Role.INFER,
     Role.JUDGE,
     Role.GATE,
+    Role.FORWARD,
 )
 """Started together, in this order; the camera follows when all are ready, so that no part is
-triggered that nobody would judge."""
+triggered that nobody would judge. Nobody waits for the forwarders."""
 _STOP_ORDER = (
     Role.CAMERA,
     Role.GATE,
@@ -172,7 +173,6 @@ class Supervisor:
                 self._turn(crew, signals)
             if self._end is not None:
                 return
-        crew.start(Role.FORWARD, time.monotonic_ns())
         self._log("info", "line_ready", line=self._line.line)
         self._notifier.send(READY=1, STATUS="all processes are ready")
 

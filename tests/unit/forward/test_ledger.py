@@ -223,3 +223,13 @@ def test_a_record_that_cannot_be_read_is_one_sentence(desk: _Desk, content: byte
     (desk.folder / FILE_NAME).unlink()
     recorded(desk.folder, [1])
     assert desk.sent(ledger) == [1]
+
+
+def test_a_record_that_is_just_being_made_is_no_fault(desk: _Desk) -> None:
+    """For some looks; then it is one."""
+    desk.folder.mkdir()
+    (desk.folder / FILE_NAME).touch()
+    ledger = desk.ledger(patience=3)
+    assert [ledger.bite(1) for _ in range(3)] == [[], [], []]
+    with pytest.raises(ForwardFault, match="it has no name yet"):
+        ledger.bite(1)
