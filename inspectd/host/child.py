@@ -27,6 +27,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--board", type=int, required=True, help="descriptor of the board")
     parser.add_argument("--arena", action="append", default=[], help="STATION:DESCRIPTOR")
     parser.add_argument("--journal", action="append", default=[], help="STATION:DESCRIPTOR")
+    parser.add_argument("--former", action="append", default=[], type=int, help="DESCRIPTOR")
     return parser.parse_args(argv)
 
 

@@ -7,7 +7,7 @@ given, which are the manifest, the board, the frame memory it works on, and the 
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from inspectd.frame import Role
@@ -29,6 +29,8 @@ class Inheritance:
     """By station; a station's own process gets its own only."""
     journal_fds: Mapping[int, int]
     """By station; the sink gets its own, the record all, nobody else any."""
+    former_fds: Sequence[int] = ()
+    """Journals of a run that was killed whole; for the record."""
 
     def arenas_for(self, member: Member) -> dict[int, int]:
         """The frame memory of a process."""
@@ -70,6 +72,9 @@ class Child:
             command += ["--arena", f"{i}:{fd}"]
         for i, fd in journals.items():
             command += ["--journal", f"{i}:{fd}"]
+        former = given.former_fds if role is Role.RECORD else ()
+        for fd in former:
+            command += ["--former", str(fd)]
         row.born(restarts, now_ns)
         process = subprocess.Popen(
             command,
@@ -77,7 +82,7 @@ class Child:
             stdout=subprocess.DEVNULL,
             pass_fds=(
                 *(given.manifest_fd, given.board_fd),
-                *(*arenas.values(), *journals.values()),
+                *(*arenas.values(), *journals.values(), *former),
             ),
             start_new_session=True,  # Ctrl-C is for the supervisor, which knows the order
         )

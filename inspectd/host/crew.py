@@ -3,7 +3,7 @@
 It answers what happened as values (`Fate`); whether the line goes on is the supervisor's decision.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
@@ -34,25 +34,33 @@ class Fate:
 class Crew:
     """All processes of one run, with their memory and their links."""
 
-    def __init__(self, manifest: Manifest, log: Callable[..., None], rest: ExitStack) -> None:
+    def __init__(
+        self,
+        manifest: Manifest,
+        log: Callable[..., None],
+        rest: ExitStack,
+        former_fds: Sequence[int] = (),
+    ) -> None:
         """Make the memory; start nobody.
 
         Args:
             manifest: what every process is told.
             log: `log(level, event, **fields)`.
             rest: lets go of memory and links at the end.
+            former_fds: journals of a run that was killed whole, for the record.
 
         Raises:
             ArenaFault: there is not enough memory.
         """
         self._line, self._log = manifest.line, log
         self._arenas: list[MemfdArena] = []
-        journals: list[MemfdJournal] = []
+        self.journals: list[MemfdJournal] = []
+        """Of the sinks, by station."""
         for geometry, station in zip(manifest.geometries, manifest.line.stations, strict=True):
             self._arenas.append(MemfdArena.create(geometry, station.name))
             rest.callback(self._arenas[-1].close)
-            journals.append(MemfdJournal.create(manifest.origin_of(station)))
-            rest.callback(journals[-1].close)
+            self.journals.append(MemfdJournal.create(manifest.origin_of(station)))
+            rest.callback(self.journals[-1].close)
         self.board = Board.create(crew_of(manifest.line))
         rest.callback(self.board.close)
         self._road = Road(manifest.run_id, manifest.token)
@@ -64,7 +72,8 @@ class Crew:
             manifest_fd=manifest_file.fileno(),
             board_fd=self.board.fd,
             arena_fds={i: arena.fd for i, arena in enumerate(self._arenas)},
-            journal_fds={i: journal.fd for i, journal in enumerate(journals)},
+            journal_fds={i: journal.fd for i, journal in enumerate(self.journals)},
+            former_fds=former_fds,
         )
         self._children: dict[Member, Child] = {}
         self._due_ns: dict[Member, int] = {}

@@ -9,7 +9,7 @@ import gc
 import os
 import signal
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -85,7 +85,8 @@ def _work(
         outboxes = {member: road.outbox(*member) for member in to}
         record = board.row(Role.RECORD, -1)
         post = Post(role, outboxes, arenas, row.count, _readiness_of(record))
-        shared = _Shared(board, row, arenas, _journals(arguments.journal))
+        former = [MemfdJournal.attach(fd) for fd in arguments.former]
+        shared = _Shared(board, row, arenas, _journals(arguments.journal), former)
         is_orphaned = _orphanhood(role, board, arguments.parent, log)
         context = _context(manifest, shared, is_orphaned, log)
         step = build_step(role, manifest.line, station, context, manifest.steps)
@@ -169,6 +170,7 @@ class _Shared(NamedTuple):
     row: Row
     arenas: Mapping[int, MemfdArena]
     journals: Mapping[int, MemfdJournal]
+    former: Sequence[MemfdJournal]
 
 
 def _context(
@@ -185,6 +187,7 @@ def _context(
     if station in manifest.io_ports:
         extra["io_port"] = manifest.io_ports[station]
     extra["model_digests"] = manifest.model_digests
+    extra["former"] = [(journal.origin, journal) for journal in shared.former]
     extra["are_sinks_gone"] = lambda: is_orphaned() or not _sinks_of(board)
     return Context(
         arenas=shared.arenas,

@@ -22,6 +22,7 @@ from inspectd.errors import Exit
 from inspectd.frame import Role
 from inspectd.host.board import State
 from inspectd.host.crew import Crew
+from inspectd.host.former import Former, are_recorded, name_of
 from inspectd.host.manifest import Manifest
 from inspectd.host.notify import Notifier
 from inspectd.host.patience import PATIENCE
@@ -148,14 +149,21 @@ class Supervisor:
                 log_level=self._plan.log_level,
                 steps=self._plan.steps,
             )
-            crew = Crew(manifest, self._log, rest)
+            former = Former(self._notifier, self._log)
+            rest.callback(former.close)
+            crew = Crew(manifest, self._log, rest, former.fds)
+            self._notifier.keep(name_of(self._plan.run_id), [one.fd for one in crew.journals])
             try:
                 self._start(crew, signals)
                 while self._end is None:
                     self._turn(crew, signals)
                     self._look_at_run(crew, simulators)
+                    former.let_go()
             finally:
                 reports = self._stop(crew, signals, simulators)
+                former.let_go()
+            if are_recorded(crew.journals):
+                self._notifier.forget(name_of(self._plan.run_id))
             return self._outcome(crew, reports)
 
     def _outcome(self, crew: Crew, reports: Mapping[str, Mapping[str, Any]]) -> Outcome:

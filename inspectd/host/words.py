@@ -35,6 +35,7 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         "triggers_missed": "The trigger counter jumped: so many parts are FAULT (trigger missed).",
         "trigger_ids_restarted": "The trigger counter went back: the PLC or its program restarted.",
         "journal_damaged": "So many entries of the sink's journal cannot be read: report this.",
+        "journal_refused": "The journal of an earlier run is of another version; it was let go.",
         "verdict_stray": "A verdict came for a part that is not open; it changes nothing.",
         "verdict_not_acknowledged": "The PLC did not take a verdict in time: overrun.",
         "verdict_carried_out_late": "A verdict that was given up had been carried out.",

@@ -7,7 +7,7 @@ one look to the next is taken from the journal. Twice is no harm: a part is one 
 """
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from inspectd.frame import Ticket
@@ -76,14 +76,14 @@ class Receipts:
         self._missed = open_ones - due
         return [(receipt, ticket) for receipt, ticket in found.items() if receipt in due]
 
-    def close_books(self, now_ns: int) -> list[Entry]:
+    def close_books(self, now_ns: int, stations: Iterable[int]) -> list[Entry]:
         """Have the parts told that their sinks never will; only when the sinks have ended.
 
         Returns:
             How far they were.
         """
         return [
-            entry for journal in self._journals.values() for entry in closed_books(journal, now_ns)
+            entry for station in stations for entry in closed_books(self._journals[station], now_ns)
         ]
 
     def has_all(self) -> bool:

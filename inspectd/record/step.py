@@ -10,6 +10,7 @@ journals (`inspectd.record.receipts`): all at the start and at the end, otherwis
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
@@ -20,7 +21,7 @@ import numpy.typing as npt
 
 from inspectd.config.schema import Line
 from inspectd.frame import NO_SLOT, Kind, Role, Ticket
-from inspectd.ports import Context, Counter, Out, Step
+from inspectd.ports import Context, Counter, Journal, Origin, Out, Step
 from inspectd.record.archive import Archive
 from inspectd.record.clock import SteadyClock
 from inspectd.record.database import Database, Run, Written
@@ -99,7 +100,11 @@ class RecordStep:
         self._waiting: deque[_Waiting] = deque()
         self._encoded: deque[_Encoded] = deque()
         self._planned: set[str] = set()
-        self._receipts = Receipts(context.journals)
+        former = dict(enumerate(context.extra.get("former", ()), start=1))
+        self._origins: dict[int, Origin] = {-i: origin for i, (origin, _) in former.items()}
+        """Of the journals of a run that was killed whole: they stand at negative numbers."""
+        former_journals: dict[int, Journal] = {-i: journal for i, (_, journal) in former.items()}
+        self._receipts = Receipts({**context.journals, **former_journals})
         self._steady = SteadyClock()
         self._look_at_ns = 0 if context.journals else _NEVER_NS
         """Next look into the journals; 0: there was none, and it comes before everything."""
@@ -126,8 +131,13 @@ class RecordStep:
     def _take(self, ticket: Ticket, receipt: Receipt | None, now_ns: int) -> None:
         """Queue one part, from a message or from a journal."""
         moment = self._utc()
+        origin = None if receipt is None else self._origins.get(receipt.station)
+        if origin is not None:
+            ticket = replace(ticket, station=0, slot=NO_SLOT)  # its arena is no more
         path = self._planned_path(ticket, moment)
         event = event_of(ticket, self._line, self._context.run_id, moment, path)
+        if origin is not None:
+            event = replace(event, **origin._asdict())
         before = self._queue.lost
         self._queue.push(event, now_ns)
         self._receipts.queued(receipt)
@@ -275,6 +285,8 @@ class RecordStep:
     def _look(self, now_ns: int) -> None:
         """Take from the journals what did not come by message; not while the disk refuses."""
         at_once = self._look_at_ns == 0 or self._is_stopping
+        if self._look_at_ns == 0:
+            self._receipts.close_books(now_ns, self._origins)
         self._look_at_ns = now_ns + (LOOK_AGAIN_NS if self._is_stopping else LOOK_EVERY_NS)
         if self._trouble:
             return
@@ -291,7 +303,7 @@ class RecordStep:
         if self._has_closed_books or not are_sinks_gone():
             return
         self._has_closed_books = True
-        for entry in self._receipts.close_books(now_ns):
+        for entry in self._receipts.close_books(now_ns, self._context.journals):
             self._context.log(
                 "warning",
                 "part_untold",

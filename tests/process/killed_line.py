@@ -9,15 +9,17 @@ import json
 import os
 import random
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import cv2
 import numpy as np
@@ -83,19 +85,77 @@ class KilledLine:
     """Of the PLC; 0: the station triggers itself, and has none."""
     process: "subprocess.Popen[bytes] | None" = None
     starts: int = 0
+    manager: socket.socket | None = None
+    """A service manager that keeps descriptors; None: there is none."""
+    kept: dict[str, list[int]] = field(default_factory=dict)
+    """What it keeps, by name."""
 
     def start(self) -> None:
         """Start it, and wait until parts are recorded."""
         seen = len(self.events())
         self.starts += 1
         with (self.folder / f"log-{self.starts}.jsonl").open("wb") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "inspectd", "run", str(self._file()), "--quiet"],
-                cwd=_ROOT,
-                stdout=subprocess.DEVNULL,
-                stderr=log,
-            )
+            self.process = self._started(log)
         self.wait_for(lambda: len(self.events()) > seen + 3)
+
+    def _started(self, log: BinaryIO) -> "subprocess.Popen[bytes]":
+        """As systemd starts a service: kept descriptors from 3 on, and variables that name them."""
+        command = [sys.executable, "-m", "inspectd", "run", str(self._file()), "--quiet"]
+        kept = [(name, fd) for name, fds in self.kept.items() for fd in fds]
+        environment = dict(os.environ)
+        if self.manager is not None:
+            environment["NOTIFY_SOCKET"] = self.manager.getsockname()
+        if kept:
+            moves = " ".join(f"{3 + i}<&{fd}" for i, (_, fd) in enumerate(kept))
+            environment["LISTEN_FDS"] = str(len(kept))
+            environment["LISTEN_FDNAMES"] = ":".join(name for name, _ in kept)
+            shell = f'exec {moves}; export LISTEN_PID=$$; exec "$@"'
+            command = ["bash", "-c", shell, "line", *command]
+        return subprocess.Popen(
+            command,
+            cwd=_ROOT,
+            stdout=subprocess.DEVNULL,
+            stderr=log,
+            env=environment,
+            pass_fds=[fd for _, fd in kept],
+        )
+
+    @contextmanager
+    def managed(self) -> Iterator[None]:
+        """Under a service manager that keeps descriptors, and does what it is asked for."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as self.manager:
+            self.manager.bind(str(self.folder / "notify"))
+            self.manager.settimeout(0.1)
+            is_over = threading.Event()
+            thread = threading.Thread(target=self._manage, args=(self.manager, is_over.is_set))
+            thread.start()
+            try:
+                yield
+            finally:
+                is_over.set()
+                thread.join()
+
+    def _manage(self, manager: socket.socket, is_over: Callable[[], bool]) -> None:
+        while not is_over():
+            with suppress(TimeoutError):
+                text, fds, _, _ = socket.recv_fds(manager, 4096, 16)
+                said = dict(line.split("=", 1) for line in text.decode().splitlines())
+                if "FDSTORE" in said:
+                    self.kept.setdefault(said["FDNAME"], []).extend(fds)
+                elif "FDSTOREREMOVE" in said:
+                    for fd in self.kept.pop(said["FDNAME"], []):
+                        os.close(fd)
+
+    def kill_all(self, luck: random.Random) -> None:
+        """Kill all processes of the line at one moment, the record as well."""
+        assert self.process is not None
+        children = psutil.Process(self.process.pid).children(recursive=True)
+        time.sleep(luck.uniform(0.0, 0.3))
+        record = next(child for child in children if "--role record " in command_of(child))
+        for victim in (record, *children):
+            victim.kill()
+        self.process.kill()
+        self.process.wait()
 
     def stop(self) -> None:
         """Ask it to stop, and wait for a clean end."""

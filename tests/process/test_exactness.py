@@ -53,6 +53,21 @@ def test_the_record_has_what_the_plc_took_when_the_supervisor_is_killed(tmp_path
     assert max(lived_s) < _SUPERVISOR_GONE_S
 
 
+def test_a_service_manager_saves_what_was_told_when_everything_is_killed(tmp_path: Path) -> None:
+    """The record too, in the same moment: the next start takes up the journals that were kept."""
+    luck = random.Random(7)  # noqa: S311 - no secret
+    with audited(tmp_path) as (line, audit), line.managed():
+        for _ in range(4):
+            line.start()
+            line.kill_all(luck)
+        line.start()
+        line.stop()
+        found = audit()
+    assert found.differences() == []
+    assert found.gaps() == []
+    assert line.kept == {}
+
+
 def test_parts_of_a_line_without_a_plc_are_all_recorded(tmp_path: Path) -> None:
     """Timer triggers: whatever the sink held when it was killed is in the record afterwards."""
     pictures_in(tmp_path)

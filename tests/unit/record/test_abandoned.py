@@ -44,6 +44,25 @@ def test_a_verdict_on_its_way_is_written_as_told_and_marked(desk: Any) -> None:
     assert abandoned(Entry(1, Standing.LEAVING, odd, 7), START_NS) == odd
 
 
+def test_the_journal_of_a_run_that_was_killed_whole_is_recorded(desk: Any) -> None:
+    """Under its own run, line, station and recipe; its part that was open is FAULT."""
+    former = MemfdJournal.create(Origin("run-0", "old line", "cam-9", "caps", "beef"), entries=16)
+    former.keep(Standing.OPEN, desk.ticket(2, station=5, slot=3))
+    former.keep(Standing.TOLD, desk.ticket(1, station=5, slot=2))
+    ours = MemfdJournal.create(ORIGIN, entries=16)
+    desk.journals, desk.extra = {0: ours}, {"former": [(former.origin, former)]}
+    step = RecordStep(desk.line(), desk.context, desk.utc)
+    for turn in range(10):
+        step.wake(START_NS + turn * 30_000_000)
+    query = "SELECT run_id, line, station, model, recipe_digest, trigger_id, verdict FROM events"
+    known = ("run-0", "old line", "cam-9", "caps", "beef")
+    assert desk.asked(query + " ORDER BY sequence") == [(*known, 1, "NG"), (*known, 2, "FAULT")]
+    assert former.unrecorded() == ()
+    step.close()
+    for journal in (former, ours):
+        journal.close()
+
+
 def test_the_books_are_closed_when_the_sinks_have_ended(desk: Any) -> None:
     """After what was told, once, and never while a sink may tell the part itself."""
     journal = MemfdJournal.create(ORIGIN, entries=16)
