@@ -14,7 +14,7 @@ __all__ = ["BATCH", "COMMIT_AFTER_NS", "EVENTS_MAX", "RETRY_AFTER_NS", "EventQue
 BATCH = 200
 """Events in one commit."""
 COMMIT_AFTER_NS = 20_000_000
-"""An event waits so long for others: what a killed record process can lose."""
+"""An event waits so long for others."""
 RETRY_AFTER_NS = 1_000_000_000
 """Until a refused commit is tried again."""
 EVENTS_MAX = 20_000

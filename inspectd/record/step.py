@@ -8,34 +8,27 @@ pictures first and events last. Events whose message was lost with a process com
 journals (`inspectd.record.receipts`): all at the start and at the end, otherwise now and then.
 """
 
-from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
-
-import numpy as np
-import numpy.typing as npt
 
 from inspectd.config.schema import Line
-from inspectd.frame import NO_SLOT, Kind, Role, Ticket
+from inspectd.frame import NO_SLOT, Kind, Ticket
 from inspectd.ports import Context, Counter, Journal, Origin, Out, Step
 from inspectd.record.archive import Archive
 from inspectd.record.clock import SteadyClock
 from inspectd.record.database import Database, Run, Written
 from inspectd.record.event import as_json, event_of, utc_text
-from inspectd.record.picture import encode
+from inspectd.record.pictures import Pictures
 from inspectd.record.queue import EventQueue
 from inspectd.record.receipts import Receipt, Receipts
 from inspectd.record.retention import Retention
 from inspectd.record.unsent import Unsent
 
-__all__ = ["ENCODED_MAX", "RecordStep", "build"]
+__all__ = ["RecordStep", "build"]
 
-ENCODED_MAX = 32
-"""Encoded pictures that wait for their event to be committed."""
 CHECK_EVERY_NS = 60_000_000_000
 """Between two looks for pictures that are too old."""
 HURRY_EVERY_NS = 1_000_000_000
@@ -47,25 +40,6 @@ LOOK_AGAIN_NS = 20_000_000
 _NEVER_NS = 1 << 62
 LAST_TRIES = 3
 """Refused commits while stopping, until the events are given up."""
-
-
-class _Waiting(NamedTuple):
-    """A picture in its slot."""
-
-    ticket: Ticket
-    path: str
-    event: bytes
-    number: int
-    """Of its event, counted from 1 in the order they came."""
-
-
-class _Encoded(NamedTuple):
-    """A picture that needs its slot no more."""
-
-    path: str
-    event: bytes
-    number: int
-    content: npt.NDArray[np.uint8]
 
 
 def build(line: Line, station: int, context: Context) -> Step:  # noqa: ARG001 - one for all stations
@@ -97,9 +71,7 @@ class RecordStep:
         lost = partial(context.count, Counter.FORWARD_LOST)
         self._retention = Retention(line.record, self._archive, Unsent(line, context.log, lost))
         self._queue = EventQueue()
-        self._waiting: deque[_Waiting] = deque()
-        self._encoded: deque[_Encoded] = deque()
-        self._planned: set[str] = set()
+        self._pictures = Pictures(line, self._archive, self._queue, context, self._note_full)
         former = dict(enumerate(context.extra.get("former", ()), start=1))
         self._origins: dict[int, Origin] = {-i: origin for i, (origin, _) in former.items()}
         """Of the journals of a run that was killed whole: they stand at negative numbers."""
@@ -109,7 +81,6 @@ class RecordStep:
         self._look_at_ns = 0 if context.journals else _NEVER_NS
         """Next look into the journals; 0: there was none, and it comes before everything."""
         self._check_at_ns = 0
-        self._has_space = self._archive.free_mb() >= line.record.min_free_mb
         self._trouble = ""
         self._is_stopping = False
         self._has_closed_books = False
@@ -134,7 +105,7 @@ class RecordStep:
         origin = None if receipt is None else self._origins.get(receipt.station)
         if origin is not None:
             ticket = replace(ticket, station=0, slot=NO_SLOT)  # its arena is no more
-        path = self._planned_path(ticket, moment)
+        path = self._pictures.planned_path(ticket, moment)
         event = event_of(ticket, self._line, self._context.run_id, moment, path)
         if origin is not None:
             event = replace(event, **origin._asdict())
@@ -145,12 +116,11 @@ class RecordStep:
         self._receipts.given_up(lost)
         self._context.count(Counter.EVENTS_LOST, lost)
         if path is not None:
-            self._planned.add(path)
-            self._waiting.append(_Waiting(ticket, path, as_json(event), self._queue.taken))
+            self._pictures.wait(ticket, path, as_json(event))
 
     def wake_at_ns(self) -> int | None:
         """At once while there are pictures; otherwise when a commit or a look round is due."""
-        if self._waiting or self._is_next_settled():
+        if self._pictures.are_waiting or self._pictures.is_next_settled():
             return 0
         due_ns = self._queue.due_at_ns()
         others_ns = min(self._look_at_ns, self._check_at_ns)
@@ -165,12 +135,12 @@ class RecordStep:
         is_due = due_ns is not None and due_ns <= now_ns
         if self._look_at_ns <= now_ns:
             self._look(now_ns)
-        elif self._waiting and not (is_due and self._is_stopping):
-            self._encode(self._waiting.popleft(), now_ns)
+        elif self._pictures.are_waiting and not (is_due and self._is_stopping):
+            self._pictures.encode_next(now_ns)
         elif is_due:
             self._commit(now_ns)
-        elif self._is_next_settled():
-            self._write(self._encoded.popleft(), now_ns)
+        elif self._pictures.is_next_settled():
+            self._pictures.write_next(now_ns)
         elif self._check_at_ns <= now_ns:
             self._check(now_ns)
         return ()
@@ -185,100 +155,26 @@ class RecordStep:
 
     def is_drained(self) -> bool:
         """Nothing waits, or the disk has refused it to the end."""
-        if self._refusals >= LAST_TRIES and not self._waiting:
+        if self._refusals >= LAST_TRIES and not self._pictures.are_waiting:
             return True
-        is_held = self._waiting or self._encoded or self._queue
-        return not is_held and self._receipts.has_all()
+        return not (self._pictures or self._queue) and self._receipts.has_all()
 
     def trouble(self) -> str:
         """What a person should see to."""
         if self._trouble:
             return f"{self._trouble}; {len(self._queue)} events wait in memory"
-        if not self._has_space:
+        if not self._pictures.has_space:
             free = self._line.record.min_free_mb
             return f"no pictures are kept: less than record.min_free_mb = {free} is left"
         return ""
 
     def close(self) -> None:
         """Give slots back, close the database; say what could not be kept."""
-        while self._waiting:
-            self._release(self._waiting.popleft().ticket)
+        self._pictures.close()
         if self._queue:
             self._context.log("error", "record_events_lost", events=len(self._queue))
             self._context.count(Counter.EVENTS_LOST, len(self._queue))
         self._database.close()
-
-    # ---------------------------------------------------------------- pictures
-
-    def _planned_path(self, ticket: Ticket, moment: datetime) -> str | None:
-        """Where the picture will lie; None: there is none, or it is let go right away."""
-        if ticket.slot == NO_SLOT:
-            return None
-        arena = self._context.arenas[ticket.station]
-        if not arena.holds(ticket.slot, ticket.generation, Role.RECORD):
-            self._context.count(Counter.STALE, 1)
-            return None
-        if not self._has_space or self._is_behind(ticket.station):
-            self._release(ticket)
-            self._context.count(Counter.ARCHIVE_SKIPPED, 1)
-            return None
-        name = self._line.stations[ticket.station].name
-        return self._archive.free_path(ticket, name, moment, self._planned)
-
-    def _is_behind(self, station: int) -> bool:
-        """Whether the record holds as many of a station's slots as it may: half of them."""
-        held = sum(waiting.ticket.station == station for waiting in self._waiting)
-        is_full = len(self._waiting) + len(self._encoded) >= ENCODED_MAX
-        return is_full or held >= max(1, self._line.stations[station].slots // 2)
-
-    def _encode(self, waiting: _Waiting, now_ns: int) -> None:
-        """Turn a slot into the bytes of a file; the slot is given back whatever happens."""
-        ticket = waiting.ticket
-        arena = self._context.arenas[ticket.station]
-        quality = self._line.record.jpeg_quality
-        try:
-            content = encode(arena.frame(ticket.slot), quality)
-        except ValueError as error:
-            self._context.log("warning", "archive_encode_failed", error=str(error))
-            self._release(ticket)
-            self._skip(waiting.path, now_ns)
-            return
-        if self._release(ticket):
-            encoded = _Encoded(waiting.path, waiting.event, waiting.number, content)
-            self._encoded.append(encoded)
-        else:  # reclaimed while it was read: perhaps another part's picture
-            self._context.count(Counter.STALE, 1)
-            self._skip(waiting.path, now_ns)
-
-    def _is_next_settled(self) -> bool:
-        """Whether the event of the next encoded picture is in the database."""
-        return bool(self._encoded) and self._encoded[0].number <= self._queue.settled
-
-    def _write(self, picture: _Encoded, now_ns: int) -> None:
-        """Put a picture on disk, if there is room."""
-        try:
-            if self._archive.free_mb() < self._line.record.min_free_mb:
-                self._note_space(now_ns, has_space=False)
-                self._skip(picture.path, now_ns)
-                return
-            self._archive.write(picture.path, picture.content, picture.event)
-        except OSError as error:
-            self._context.log("warning", "archive_write_failed", error=str(error))
-            self._note_space(now_ns, has_space=False)
-            self._skip(picture.path, now_ns)
-            return
-        self._planned.discard(picture.path)
-        self._context.count(Counter.ARCHIVED, 1)
-
-    def _skip(self, path: str, now_ns: int) -> None:
-        """Give a picture up; its event stays."""
-        self._planned.discard(path)
-        self._queue.forget((path,), now_ns)
-        self._context.count(Counter.ARCHIVE_SKIPPED, 1)
-
-    def _release(self, ticket: Ticket) -> bool:
-        arena = self._context.arenas[ticket.station]
-        return arena.release(ticket.slot, ticket.generation, Role.RECORD)
 
     # ---------------------------------------------------------------- events
 
@@ -332,9 +228,8 @@ class RecordStep:
         """The disk refuses: pictures are let go, events are kept."""
         self._queue.refused(now_ns)
         self._refusals += self._is_stopping
-        while self._encoded:
-            self._skip(self._encoded.popleft().path, now_ns)
-        self._note_space(now_ns, has_space=False)
+        self._pictures.let_go(now_ns)
+        self._note_full(now_ns)
         if not self._trouble:
             why = self._database.refusal
             self._trouble = f"the database cannot be written ({why})"
@@ -353,18 +248,20 @@ class RecordStep:
             self._context.log("warning", "archive_check_failed", error=str(error))
             gone, has_more, has_space = [], False, False
         self._queue.forget(gone, now_ns)
-        self._encoded = deque(one for one in self._encoded if one.path not in gone)
-        self._planned.difference_update(gone)
+        self._pictures.forget(gone)
         self._note_space(now_ns, has_space=has_space)
         if has_more:
             self._check_at_ns = now_ns
 
+    def _note_full(self, now_ns: int) -> None:
+        self._note_space(now_ns, has_space=False)
+
     def _note_space(self, now_ns: int, *, has_space: bool) -> None:
-        if self._has_space and not has_space:
+        had_space, self._pictures.has_space = self._pictures.has_space, has_space
+        if had_space and not has_space:
             self._context.log("warning", "archive_paused")
-        if has_space and not self._has_space:
+        if has_space and not had_space:
             self._context.log("info", "archive_resumed")
-        self._has_space = has_space
         self._check_at_ns = now_ns + (CHECK_EVERY_NS if has_space else HURRY_EVERY_NS)
 
 
