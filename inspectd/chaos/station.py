@@ -1,6 +1,7 @@
 """The station file of a trial: the given one, with its own record, and wires through the campaign.
 
-Made on the YAML nodes, so that every other value stays as it was written.
+Made on the YAML nodes, so that every other value stays as it was written. What reaches out of the
+machine is left out: receivers of events, and an ejector of our own. A trial must move nothing.
 """
 
 import dataclasses
@@ -52,11 +53,13 @@ def trial_text(source: Path, folder: Path, ports: Mapping[int, int], min_free_mb
     root = yaml.compose(source.read_text(encoding="utf-8-sig"), Loader=yaml.SafeLoader)
     assert isinstance(root, yaml.MappingNode)  # noqa: S101 - it was loaded before
     _make_absolute(root, source.absolute().parent)
+    _drop(root, "forward")
     record = _child(root, "record")
     _put(record, "folder", str(folder))
     _put(record, "min_free_mb", min_free_mb)
     stations = _child(root, "stations")
     for index, port in ports.items():
+        _drop(stations.value[index], "reject")
         plc = _child(stations.value[index], "plc")
         _put(plc, "host", "127.0.0.1")
         _put(plc, "port", port)
