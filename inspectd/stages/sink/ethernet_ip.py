@@ -6,7 +6,8 @@ array, low byte first as CIP has it; there is no order of words that could be wr
 values keep their bits, so a counter above 2147483647 shows as negative in the controller.
 
 pylogix 1.1.6 is given a connection of ours, because its own one spins for ever when the controller
-closes in the middle of an answer, and waits for each piece of an answer anew.
+closes in the middle of an answer, waits for each piece of an answer anew, and takes any answer for
+that of the last request.
 """
 
 import struct
@@ -31,7 +32,12 @@ _DINT = 0xC4
 _CONNECTION_BYTES = 504
 """Size of a standard connection (Forward Open): every controller has it, every group fits."""
 _HEADER = struct.Struct("<HH")
+"""Command and length of an encapsulated message."""
 _HEADER_BYTES = 24
+_CONNECTED = 0x70
+"""SendUnitData: a message on a connection, with a sequence count at its start."""
+_SEQUENCE_END = 22
+"""Where that ends, behind handle, time-out, number of items, address item and type of the other."""
 _WORD, _DWORD = 0xFFFF, 0xFFFF_FFFF
 _SUCCESS, _LOST = "Success", ("Connection failure", "Connection lost")
 _SLIPS = (OSError, struct.error, KeyError, TypeError, IndexError, ValueError, AttributeError)
@@ -202,8 +208,18 @@ class _Connection(Connection):  # type: ignore[misc]  # an untyped library
         header = self._received(_HEADER_BYTES)
         if header is None:
             return None
-        body = self._received(_HEADER.unpack_from(header)[1])
-        return None if body is None else header + body
+        command, size = _HEADER.unpack_from(header)
+        body = self._received(size)
+        if body is None or (command == _CONNECTED and not self._is_next(body)):
+            return None
+        return header + body
+
+    def _is_next(self, body: bytes) -> bool:
+        """Whether a connected message answers the last request: it repeats its sequence."""
+        if len(body) < _SEQUENCE_END:
+            return False
+        sent = (int(self._sequence_counter) - 1) & _WORD
+        return int.from_bytes(body[_SEQUENCE_END - 2 : _SEQUENCE_END], "little") == sent
 
     def _received(self, size: int) -> bytes | None:
         data = b""

@@ -27,6 +27,8 @@ class Road:
     """Each byte of an answer comes so much after the one before."""
     end_after: int | None = None
     """So many bytes of the next answer, then the connection is closed."""
+    spoil: Callable[[bytes], bytes] = lambda answer: answer
+    """What comes instead of an answer."""
 
 
 @contextmanager
@@ -93,6 +95,7 @@ def _carry(road: Road, vision: socket.socket, port: int, stop: threading.Event) 
 def _answer(road: Road, vision: socket.socket, piece: bytes, stop: threading.Event) -> bool:
     """Pass a piece of an answer on; False: the road ends here."""
     time.sleep(road.delay_s)
+    piece = road.spoil(piece)
     if road.end_after is not None:
         vision.sendall(piece[: road.end_after])
         road.end_after = None

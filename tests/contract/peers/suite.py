@@ -6,6 +6,7 @@ a bound exists, far below what the libraries would wait by themselves.
 """
 
 import contextlib
+import random
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -236,6 +237,39 @@ class PeerContract:
                 plc.connect()
             assert not plc.is_connected
 
+    def test_an_answer_that_comes_twice_does_not_confirm_the_next_request(self, peer: Peer) -> None:
+        """A stale confirmation would call a verdict told that the PLC has never seen."""
+        with road_to(peer.port) as road:
+            for name in ("read_part", "write_head", "write_verdict"):
+                plc = peer.client(PATIENCE_MS, road.port)
+                until(lambda plc=plc: connects(plc))  # type: ignore[misc]
+                road.spoil = lambda answer: answer + answer
+                assert outcome(REQUESTS[name], plc) in {"value", "fault"}
+                road.spoil = lambda answer: answer
+                with peer.frozen(), pytest.raises(PlcFault):
+                    plc.write_verdict(NG._replace(sequence=9))
+                plc.close()
+
+    @pytest.mark.timeout(120)
+    def test_spoilt_answers_are_faults_or_values_and_never_anything_else(self, peer: Peer) -> None:
+        """Flipped, missing and added bytes anywhere: no traceback, no hang, and it recovers."""
+        chance = random.Random(20261201)  # noqa: S311 - the same every time
+        with road_to(peer.port) as road:
+            plc = peer.client(PATIENCE_MS / 4, road.port)
+            outcomes: set[str] = set()
+            for _ in range(60):
+                road.spoil = lambda answer: answer
+                until(lambda: connects(plc))
+                road.spoil = lambda answer: spoilt(answer, chance)
+                for request in (*REQUESTS.values(), connects):
+                    with within(BOUND_S):
+                        outcomes.add(outcome(request, plc))
+            road.spoil = lambda answer: answer
+            assert outcomes == {"value", "fault"}
+            until(lambda: connects(plc))
+            plc.write_verdict(NG)
+            assert plc.read_verdict() == NG
+
     def test_a_write_that_is_carried_out_after_its_time_out_is_told_once(self, peer: Peer) -> None:
         """The frozen PLC applies it when it thaws; the read-back knows it by its sequence."""
         conversation = conversing(peer.client(PATIENCE_MS))
@@ -316,6 +350,28 @@ def until(is_true: Callable[[], bool], limit_s: float = 20) -> None:
     while not is_true():
         assert time.monotonic() < end, "it never came true"
         time.sleep(0.005)
+
+
+def spoilt(answer: bytes, chance: random.Random) -> bytes:
+    """An answer with one thing wrong."""
+    at = chance.randrange(len(answer))
+    how = chance.randrange(4)
+    if how == 0:
+        return answer[:at]
+    if how == 1:
+        return answer[:at] + chance.randbytes(chance.randrange(1, 9)) + answer[at:]
+    if how == 2:
+        return answer + answer
+    return answer[:at] + bytes((answer[at] ^ 1 << chance.randrange(8),)) + answer[at + 1 :]
+
+
+def outcome(request: Callable[[Plc], object], plc: Plc) -> str:
+    """What became of a request; anything but a fault goes on."""
+    try:
+        request(plc)
+    except PlcFault:
+        return "fault"
+    return "value"
 
 
 def connects(plc: Plc) -> bool:
