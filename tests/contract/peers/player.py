@@ -2,12 +2,13 @@
 
 The program of `inspectd.plc.program` drives the memory of a real server of that fieldbus, scan by
 scan. When it is ready it prints a line with the process that serves; on SIGTERM it prints its
-report as JSON.
+report as JSON. It ends with its parent.
 """
 
 import argparse
 import importlib
 import json
+import os
 import signal
 import sys
 import threading
@@ -76,7 +77,8 @@ def main() -> None:
     plc = PlcProgram(Program(rate_hz=args.rate_hz, parts=args.parts))
     scan(plc, served.memory, args.constant, args.shift)
     _say(served.process)
-    while not stop.wait(0.003):
+    parent = os.getppid()
+    while not stop.wait(0.003) and os.getppid() == parent:
         scan(plc, served.memory, args.constant, args.shift)
     _say(plc.report())
 
