@@ -5,10 +5,12 @@
 
 VENV ?= .venv
 PARTS ?= 120
+FAULTS ?= 30
+MINUTES ?= 15
 PYTHON ?= $(firstword $(foreach p,python3.11 python3.12 python3.13 python3.10 python3,$(shell $(p) -c 'import sys; sys.version_info[:2] in [(3, n) for n in range(10, 14)] and print("$(p)")' 2>/dev/null)))
 BIN := $(VENV)/bin
 
-.PHONY: demo test check deeppcb bench peers peers gpu-config clean
+.PHONY: demo test check deeppcb bench chaos soak peers gpu-config clean
 .DEFAULT_GOAL := help
 
 help:
@@ -69,11 +71,12 @@ peers: $(VENV)/.test
 	@command -v npm >/dev/null || { echo "no npm: the suite runs without the servers of npm" >&2; exit 0; }; \
 	  npm install --silent --ignore-scripts --prefix build/peers/npm modbus-serial@8 node-opcua@2
 
-# PLCs for the contract suite that are no Python packages of the test environment.
-peers: $(VENV)/.test
-	$(BIN)/python -m pip install --quiet --upgrade --target build/peers/snap7-native 'python-snap7==2.1.0'
-	@command -v npm >/dev/null || { echo "no npm: the suite runs without the servers of npm" >&2; exit 0; }; \
-	  npm install --silent --ignore-scripts --prefix build/peers/npm modbus-serial@8 node-opcua@2
+# Faults on purpose, and a long run near the capacity (docs/chaos.md). FAULTS=500 make chaos
+chaos: $(VENV)/.demo
+	@mkdir -p var && $(BIN)/inspectd chaos stations/chaos.yaml --faults $(FAULTS) --report var/chaos.json
+
+soak: $(VENV)/.demo
+	@mkdir -p var && $(BIN)/inspectd soak stations/chaos.yaml --minutes $(MINUTES) --report var/soak.json
 
 clean:
 	rm -rf $(VENV) var build dist *.egg-info
