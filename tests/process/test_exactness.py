@@ -1,6 +1,8 @@
 """kill -9 of any one process, at any moment: the record has what the PLC was told, exactly."""
 
 import random
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -51,6 +53,17 @@ def test_the_record_has_what_the_plc_took_when_the_supervisor_is_killed(tmp_path
     assert found.differences() == []
     assert found.gaps() == []
     assert max(lived_s) < _SUPERVISOR_GONE_S
+
+
+def test_a_record_that_cannot_write_is_gone_all_the_same(tmp_path: Path) -> None:
+    """The alarm ends it: a disk that hangs must not keep a killed house alive."""
+    with audited(tmp_path) as (line, _audit):
+        line.start()
+        database = tmp_path / "record" / "events.sqlite"
+        with closing(sqlite3.connect(database, timeout=10)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            lived_s = line.kill_supervisor(random.Random(3))  # noqa: S311 - no secret
+    assert lived_s < _SUPERVISOR_GONE_S
 
 
 def test_a_service_manager_saves_what_was_told_when_everything_is_killed(tmp_path: Path) -> None:
