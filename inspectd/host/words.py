@@ -38,6 +38,12 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         "journal_refused": "The journal of an earlier run is of another version; it was let go.",
         "verdict_stray": "A verdict came for a part that is not open; it changes nothing.",
         "verdict_not_acknowledged": "The PLC did not take a verdict in time: overrun.",
+        "plc_silent": "The PLC answers, but its heartbeat stands still: its program does not run.",
+        "plc_beats_again": "The PLC's heartbeat counts again.",
+        "trigger_counter_set": "The PLC set its trigger counter while it did not mean its triggers.",
+        "command_taken": "A command of the PLC was taken up.",
+        "command_done": "It was carried out; `recipe` is the active one.",
+        "command_failed": "It was not (`why`, see CommandResult); nothing has changed.",
         "verdict_carried_out_late": "A verdict that was given up had been carried out.",
         # the ejector
         "ejector_reached": "The I/O module answers; the output is released, the belt is empty.",

@@ -18,6 +18,9 @@ class PlcSimulator:
     """Triggers a second that it fires (stations with `trigger.kind: plc`)."""
     scan_ms: float = key(5.0, gt=0, le=1000)
     """Its scan time."""
+    commands: tuple[str, ...] = key(())
+    """What it has vision do: `reset`, `golden`, `recipe:2`, perhaps with `@5` for the fifth second.
+    Nothing by default, but the first recipe at a station that has recipes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
