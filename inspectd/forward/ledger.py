@@ -133,7 +133,12 @@ class Ledger:
         except OSError:
             self._file = None  # `move` tries again, and says so
         kept = self._file.cursor if self._file else None
-        return Cursor(outbox.database_id) if kept is None and was_known else kept
+        if kept is None and was_known:
+            self._log(
+                "warning", "forward_begins_anew", receiver=self._name, database=self._path.name
+            )
+            return Cursor(outbox.database_id)
+        return kept
 
     def _leave(self) -> None:
         if self._outbox is not None:

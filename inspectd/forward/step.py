@@ -29,6 +29,12 @@ LOOK_NS = 200_000_000
 """Between two looks at the couriers."""
 RECORD_LOOKS = 50
 """Some seconds for a record that is just being made."""
+BEAT_S = 1.0
+"""The couriers' loop shows so often that it turns."""
+STALLED_NS = 30_000_000_000
+"""It has not turned for so long: a person should know."""
+HANGS_NS = 120_000_000_000
+"""Nothing will come of it: the process ends and is started again."""
 _JOIN_S = 1.0
 _STARTING, _OPERATIONAL, _ERROR = "Preoperational", "Operational", "Error"
 """States of OPC 40100-1."""
@@ -53,6 +59,8 @@ class ForwardStep:
         self._missing: list[str] = []
         self._failure: BaseException | None = None
         self._wake_at_ns = 0
+        self._turned_ns = context.clock()
+        self._still_ns = 0
         first = _ERROR if context.restarts else _STARTING
         self._states = {station.name: first for station in line.stations}
         self._couriers = self._couriers_of(line)
@@ -71,8 +79,11 @@ class ForwardStep:
         """Log and count what the couriers have to say; a fault of theirs ends this process."""
         self._wake_at_ns = now_ns + LOOK_NS
         self._pass_on()
+        self._still_ns = now_ns - self._turned_ns
         if self._failure is not None:
             raise self._failure
+        if self._still_ns > HANGS_NS and self._thread.is_alive():
+            raise ForwardFault("all", "the forwarders hang", "see disk and name server")
         return ()
 
     def stop(self, now_ns: int) -> Sequence[Out]:  # noqa: ARG002 - of the protocol
@@ -86,6 +97,8 @@ class ForwardStep:
 
     def trouble(self) -> str:
         """What each receiver in trouble needs."""
+        if self._still_ns > STALLED_NS and self._thread.is_alive():
+            return "the forwarders stand still; see whether the record's disk answers"
         return " | ".join([*self._missing, *(one.trouble for one in self._couriers if one.trouble)])
 
     def close(self) -> None:
@@ -107,7 +120,14 @@ class ForwardStep:
             self._loop.close()
 
     async def _run(self) -> None:
+        beating = asyncio.create_task(self._beat())
         await asyncio.gather(*(courier.run() for courier in self._couriers))
+        beating.cancel()
+
+    async def _beat(self) -> None:
+        while True:
+            self._turned_ns = self._context.clock()
+            await asyncio.sleep(BEAT_S)
 
     def _couriers_of(self, line: Line) -> list[Courier]:
         couriers = []

@@ -83,6 +83,7 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         "archive_resumed": "There is room for pictures again.",
         # the forwarders
         "forward_works_again": "A receiver takes events again; it gets all that it missed.",
+        "forward_begins_anew": "A receiver begins a database that is new to it (docs/forward.md).",
         "forward_set_back": "The record lost its last events (power cut); some are sent again.",
         "event_refused": "A receiver will never take this event (`error`); it is counted as lost.",
         "forward_stray_error": "A library left an error behind; it changes nothing.",

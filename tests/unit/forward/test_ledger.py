@@ -138,6 +138,7 @@ def test_a_database_moved_aside_is_finished_and_the_new_one_begun(desk: _Desk) -
             file.rename(desk.folder / f"{FILE_NAME}.aside{part}")
     recorded(desk.folder, range(20, 23))
     assert desk.sent(ledger) == [5, 6, 7, 8, 20, 21, 22]
+    assert desk.said == ["forward_begins_anew"]
     ledger.close()
     assert desk.sent(desk.ledger(send_backlog=False)) == []
 
