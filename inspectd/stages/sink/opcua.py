@@ -37,6 +37,7 @@ CHANNEL_LIFETIME_MS = 3_600_000
 _RENEW_AT = 0.75
 """OPC 10000-4, 5.5.2.1."""
 _CLOSE_S = 0.2
+_NO_CONNECTION = "no connection"
 _ANSWER = "look at the PLC and the network between, or raise plc.timeout_ms"
 _REMEDIES = {
     "BadTooManySessions": "close other clients: small PLCs have about 5 sessions, and forget one "
@@ -104,12 +105,12 @@ class OpcuaWire:
         """See `Wire.open`: channel, session, and where the values lie."""
         self.close()
         self._loop = asyncio.new_event_loop()
-        self._run("no connection", self._open(), self._keys.connect_timeout_ms)
+        self._run(_NO_CONNECTION, self._open(), self._keys.connect_timeout_ms)
 
     def read(self, group: Group) -> list[int]:
         """See `Wire.read`: one Read of all values, from the device."""
         complaint = f"no answer to reading the group {group.name}"
-        places = self._places[group.name]
+        places = self._places_of(group, complaint)
         wanted = [
             ua.ReadValueId(NodeId=one.node, AttributeId=ua.AttributeIds.Value) for one in places
         ]
@@ -127,7 +128,7 @@ class OpcuaWire:
         """See `Wire.write`: one Write, in the order of the table."""
         complaint = f"no confirmation of writing the group {group.name}"
         values = values_of(group, words)
-        places = self._places[group.name][: len(values)]
+        places = self._places_of(group, complaint)[: len(values)]
         wanted = [_written(place, value) for place, value in zip(places, values, strict=True)]
         answers = self._ask(
             complaint, lambda client: client.uaclient.write(ua.WriteParameters(NodesToWrite=wanted))
@@ -167,10 +168,13 @@ class OpcuaWire:
         self._places = await find_places(client, self._keys, self._station)
         self._renewal = asyncio.ensure_future(_keep_channel(client))
 
-    def _ask(self, complaint: str, request: Any) -> Any:
-        """Make one request over the open connection."""
+    def _places_of(self, group: Group, complaint: str) -> list[Place]:
         if self._client is None:
             raise PlcFault(self.peer, complaint, "there is no connection: connect first")
+        return self._places[group.name]
+
+    def _ask(self, complaint: str, request: Any) -> Any:
+        """Make one request over the open connection."""
         if self._renewal is not None and self._renewal.done():
             self._refuse(f"{complaint}: the secure channel could not be renewed", _ANSWER)
         return self._run(complaint, request(self._client), self._keys.timeout_ms)
@@ -231,5 +235,7 @@ def _words_for(complaint: str, error: Exception, limit_ms: float) -> tuple[str, 
     if isinstance(error, ua.UaStatusCodeError):
         name = ua.StatusCode(error.code).name
         return f"{complaint}: {name}", _REMEDIES.get(name, _ANSWER)
+    if isinstance(error, OSError) and complaint == _NO_CONNECTION:
+        return complaint, "look at the PLC, its address and port"
     words = str(error) or type(error).__name__
     return f"{complaint}: {words}", _ANSWER

@@ -21,15 +21,15 @@ from cryptography import x509
 
 from inspectd.config.schema import Line, OpcuaServerPlc, OpcuaUser
 from inspectd.errors import PortBusy
+from inspectd.plc.nodemap import SERVED_NAMESPACE
 from inspectd.plc.nodes import type_name, values_of, words_of
 from inspectd.plc.registers import GROUPS, PLC, Group
 from inspectd.stages.sink.certificates import Identity, identity_of, objection_to, trusted_in
 from inspectd.stages.sink.opcua_vision import VisionSystem
 from inspectd.stages.sink.password import password_of
 
-__all__ = ["OWN_NAMESPACE", "StationServer"]
+__all__ = ["StationServer"]
 
-OWN_NAMESPACE = "urn:inspectd:values"
 _SESSION_MIN_MS, _SESSION_MAX_MS = 1_000, 30_000
 _ACTIVATION_S = 10.0
 """A connection that has not logged in by then is closed."""
@@ -87,7 +87,7 @@ class StationServer:
         self._server.set_server_name(f"inspectd {self._name}")
         await self._secure(self._server)
         await self._server.set_application_uri(self._uri)
-        index = await self._server.register_namespace(OWN_NAMESPACE)
+        index = await self._server.register_namespace(SERVED_NAMESPACE)
         await self._make_values(index)
         self.vision = VisionSystem(
             self._server,
