@@ -63,7 +63,8 @@ class Campaign:
         self._recorded = Recorded(world.line, world.database)
         self._spans: list[Span] = []
         self._found: list[Breach] = []
-        self._expected_ends = 0
+        self._under_way: Fault | None = None
+        self._under_way_ns = 0
         self._run_ids: set[str] = set()
         self._pids: set[int] = set()
         self._audited_ns = 0
@@ -93,20 +94,23 @@ class Campaign:
         world = self._world
         world.wait(fault.pause_s)
         self._note_who_is_there()
+        self._under_way, self._under_way_ns = fault, monotonic_ns()
         ends = len(world.house.ends)
         struck = strike(world, fault)
         if struck.missed:
             self.outcome.missed.append((fault.number, fault.kind.name, struck.missed))
+            self._under_way = None
             return
-        self._expected_ends += struck.ends_line
         recovered_ns = self._await(fault, struck)
         self._book(fault, struck, recovered_ns)
+        self._under_way = None
         self._audit()
         self._note_ends(fault, ends, struck)
 
     def end(self) -> Outcome:
         """Let the line run empty, end it, audit everything."""
         world, outcome = self._world, self.outcome
+        self._break_off()
         for plc in world.plcs:
             plc.set_rate(0)
         self._empty()
@@ -129,6 +133,16 @@ class Campaign:
         return outcome
 
     # ------------------------------------------------------------ one fault
+
+    def _break_off(self) -> None:
+        """After an interruption: let the line recover, and allow what the fault allows."""
+        if self._under_way is None:
+            return
+        fault, now_ns = self._under_way, monotonic_ns()
+        self._world.wait_for(lambda: self._recovered_ns(now_ns) > 0, fault.kind.recovers_within_s)
+        span = Span(fault.number, self._under_way_ns, monotonic_ns(), fault.kind.allows)
+        self._spans.append(span)
+        self._under_way = None
 
     def _await(self, fault: Fault, struck: Struck) -> int:
         """Wait for the next OK of every station; 0: it did not come in time."""

@@ -65,11 +65,10 @@ class Inside:
 class House:
     """Starts the line, notices its end, starts it again."""
 
-    def __init__(self, file: Path, page: Path, folder: Path, stations: int) -> None:
+    def __init__(self, file: Path, page: Path, folder: Path) -> None:
         """Run the line of `file`; `folder` takes its log."""
         self._file, self._page = file, page
         self._log_path = folder / "line.log"
-        self._stations = stations
         self._process: subprocess.Popen[bytes] | None = None
         self._inside: Inside | None = None
         self._start_at = 0.0

@@ -74,7 +74,7 @@ class World:
         file.write_text(trial_text(Path(line.file), record, ports, _MIN_FREE_MB), encoding="utf-8")
         self.line = load(file)
         self.database = record / FILE_NAME
-        self.house = House(file, self.page.path, self.folder, len(self.places))
+        self.house = House(file, self.page.path, self.folder)
         rest.callback(self.house.kill)
         self.house.start()
 
