@@ -1,13 +1,17 @@
 """Rules about recipes, and about the counter of the PLC that triggers."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from inspectd.config.complaint import Complaint, CrossRule, repeated_names
-from inspectd.config.schema import AbsentPlc, PlcTrigger, Station
+from inspectd.config.schema import AbsentPlc, PlcSimulator, PlcTrigger, Station
 from inspectd.config.schema.fieldbus import FieldbusPlc
 
-__all__ = ["RULES"]
+__all__ = ["COMMAND", "RULES"]
+
+COMMAND = re.compile(r"(?:reset|golden|recipe:\d{1,3})(?:@\d+(?:\.\d+)?s?)?")
+"""As `inspectd plc-sim --command` takes it."""
 
 
 def rules_or_recipes_are_given(station: Station) -> Iterator[Complaint]:
@@ -53,11 +57,20 @@ def narrow_counter_triggers(station: Station) -> Iterator[Complaint]:
         yield Complaint("plc.trigger_skips_zero", what)
 
 
+def simulator_commands_can_be_read(simulator: PlcSimulator) -> Iterator[Complaint]:
+    """`commands` of a simulator: `reset`, `golden` or `recipe:NUMBER`, perhaps with `@SECOND`."""
+    for at, command in enumerate(simulator.commands):
+        if not COMMAND.fullmatch(command):
+            what = f"{command!r} is no command; write reset, golden, or recipe:NUMBER"
+            yield Complaint(f"commands[{at}]", what)
+
+
 RULES: tuple[tuple[type[Any], CrossRule], ...] = (
     (Station, rules_or_recipes_are_given),
     (Station, recipe_numbers_are_unique),
     (Station, recipe_names_are_unique),
     (Station, recipes_have_somebody_to_choose),
     (Station, narrow_counter_triggers),
+    (PlcSimulator, simulator_commands_can_be_read),
 )
 """Part of `inspectd.config.crossrules.RULES`."""

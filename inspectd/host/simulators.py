@@ -28,6 +28,7 @@ __all__ = ["Simulator", "start_simulators"]
 
 _START_S = 60
 _STOP_S = 5
+_BEAT_MS = 200.0
 
 
 @dataclass(slots=True)
@@ -78,6 +79,7 @@ def start_simulators(line: Line, part_limit: int) -> list[Simulator]:
                 report = Path(line.record.folder) / f"plc-sim-{station.name}.json"
                 options = [
                     *_arguments(station.plc, station.plc.simulator, part_limit),
+                    *_commands(station, station.plc.simulator),
                     *_belt_arguments(line, station),
                 ]
                 started.append(_start(index, station.plc, options, report))
@@ -129,10 +131,25 @@ def _belt_arguments(line: Line, station: Station) -> Sequence[str]:
     return ()
 
 
+def _commands(station: Station, simulator: PlcSimulator) -> Sequence[str]:
+    """What the PLC commands; a station with recipes is not ready until one is asked for."""
+    commands = simulator.commands
+    if not commands and station.recipes:
+        commands = (f"recipe:{station.recipes[0].number}",)
+    return [f"--command={command}" for command in commands]
+
+
 def _arguments(plc: ModbusPlc, simulator: PlcSimulator, part_limit: int) -> Sequence[str]:
     return (
         *("--host", plc.host, "--port", str(plc.port), "--device-id", str(plc.device_id)),
         *("--base-register", str(plc.base_register), "--word-order", plc.word_order),
         *("--rate-hz", str(simulator.rate_hz), "--scan-ms", str(simulator.scan_ms)),
-        *("--parts", str(part_limit)),
+        *("--byte-order", plc.byte_order, "--trigger-bits", str(plc.trigger_bits)),
+        *(("--skip-zero",) if plc.trigger_skips_zero else ()),
+        *("--heartbeat-ms", str(_beat_ms(plc)), "--parts", str(part_limit)),
     )
+
+
+def _beat_ms(plc: ModbusPlc) -> float:
+    """A PLC must beat four times within vision's watchdog, at least."""
+    return max(1.0, min(_BEAT_MS, plc.plc_watchdog_ms / 5)) if plc.plc_watchdog_ms else _BEAT_MS

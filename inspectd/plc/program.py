@@ -10,31 +10,23 @@ The same rules, in Structured Text, are the example of `docs/plc.md`:
 - At the end of its window each part is rejected, unless an OK with its id was taken before.
   Silence rejects.
 - A heartbeat that stands still, or a wrong test constant, counts as not Ready: parts that pass then
-  are rejected unasked.
+  are rejected unasked. So are parts that pass while a command is under way.
 """
 
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from inspectd.frame import Verdict
+from inspectd.plc.account import Account, Answer
 from inspectd.plc.book import Happening, What
-from inspectd.plc.registers import (
-    NO_SEQUENCE,
-    TEST_CONSTANT,
-    Flag,
-    Head,
-    PlcPart,
-    StatusBit,
-    VerdictBlock,
-)
+from inspectd.plc.codes import Flag, StatusBit
+from inspectd.plc.commander import Commander, Planned
+from inspectd.plc.registers import NO_SEQUENCE, TEST_CONSTANT, Head, PlcPart, VerdictBlock
 
 __all__ = ["Answer", "PlcProgram", "Program", "Scan"]
 
 _NS_PER_MS = 1_000_000
-_COUNTER_LIMIT = 1 << 32
-_KEPT_ANSWERS = 100_000
-"""Verdicts kept for the report; the counts go on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,17 +47,12 @@ class Program:
     """Period of the PLC's own heartbeat."""
     first_counter: int = 0
     """Value of the trigger counter at the start (trials of the wrap)."""
-
-
-class Answer(NamedTuple):
-    """One verdict as the PLC took it."""
-
-    trigger_id: int
-    verdict: str
-    reason: str
-    sequence: int
-    after_ms: float
-    """From the trigger to the scan that took it; -1 for an id that was never fired."""
+    trigger_bits: int = 32
+    """Width of the trigger counter."""
+    trigger_skips_zero: bool = False
+    """Whether it wraps to 1."""
+    commands: tuple[Planned, ...] = ()
+    """What vision is to do, and when."""
 
 
 class Scan(NamedTuple):
@@ -91,32 +78,13 @@ class _Tracked:
     is_past_gate: bool = False
 
 
-@dataclass(slots=True)
-class _Totals:
-    """Everything that is counted for the report."""
-
-    scans: int = 0
-    fired: int = 0
-    passed_unready: int = 0
-    passed: int = 0
-    rejected: int = 0
-    after_window: int = 0
-    heartbeat_lost: int = 0
-    overruns_seen: int = 0
-    by_verdict: dict[str, int] = field(default_factory=dict)
-    missing: list[int] = field(default_factory=list)
-    verdicts: list[Answer] = field(default_factory=list)
-    out_of_order: list[int] = field(default_factory=list)
-    duplicates: list[int] = field(default_factory=list)
-    unknown: list[int] = field(default_factory=list)
-
-
 class PlcProgram:
     """The state of the PLC between two scans."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
-        self._totals = _Totals()
+        self._totals = Account()
+        self._commander = Commander(program.commands)
         self._parts: dict[int, _Tracked] = {}
         self._before_gate: deque[int] = deque()
         self._past_gate: deque[int] = deque()
@@ -128,7 +96,7 @@ class PlcProgram:
         self._reject_until_ns = 0
         self._beat = _Beat(program.stale_ms)
         self._started_ns: int | None = None
-        self._had_overrun = False
+        self._had_overrun = self._had_request = False
         self._rate_hz = program.rate_hz
         self._was_ready = False
         self._happened: list[Happening] = []
@@ -148,7 +116,8 @@ class PlcProgram:
         self._note_overrun(head)
         taken = self._take(now_ns, block)
         is_trusted = head.test_constant == TEST_CONSTANT and not self._beat.is_stale
-        is_ready = is_trusted and bool(head.status & StatusBit.READY)
+        self._commander.scan(now_ns, self._started_ns, head, is_there=is_trusted)
+        is_ready = self._is_ready(head, is_trusted=is_trusted)
         if is_ready is not self._was_ready:
             self._was_ready = is_ready
             self._happened.append(Happening(What.READY if is_ready else What.UNREADY))
@@ -162,42 +131,36 @@ class PlcProgram:
             acknowledged=self._sequence or NO_SEQUENCE,
             heartbeat=int((now_ns - self._started_ns) / (self._program.heartbeat_ms * _NS_PER_MS)),
             flags=flags if is_trusted else flags | Flag.REJECT_ALL,
+            command=self._commander.asked.command,
+            command_argument=self._commander.asked.argument,
+            command_sequence=self._commander.sequence,
         )
         happened, self._happened = tuple(self._happened), []
         return Scan(part, now_ns < self._reject_until_ns, taken, happened)
 
     def report(self) -> dict[str, object]:
         """What happened, as plain values for JSON."""
-        totals = self._totals
         open_ids = [key for key, part in self._parts.items() if part.verdict is Verdict.NONE]
-        missing = totals.missing + open_ids
         return {
-            "fired": totals.fired,
-            "answered": totals.fired - len(missing),
-            "missing": missing,
-            "duplicates": totals.duplicates,
-            "out_of_order": totals.out_of_order,
-            "unknown": totals.unknown,
-            "after_window": totals.after_window,
-            "before_gate": len(self._before_gate),
-            "passed": totals.passed,
-            "rejected": totals.rejected,
-            "passed_unready": totals.passed_unready,
-            "heartbeat_lost": totals.heartbeat_lost,
-            "overruns_seen": totals.overruns_seen,
-            "scans": totals.scans,
-            "counts": totals.by_verdict,
-            "verdicts": [answer._asdict() for answer in totals.verdicts],
+            **self._totals.report(open_ids, len(self._before_gate)),
+            "commands": [done._asdict() for done in self._commander.done],
         }
 
     @property
     def _is_firing(self) -> bool:
         return not self._program.parts or self._totals.fired < self._program.parts
 
+    def _is_ready(self, head: Head, *, is_trusted: bool) -> bool:
+        """Whether a part may be triggered in this scan."""
+        return is_trusted and StatusBit.READY in head.status and not self._commander.is_busy
+
     def _note_overrun(self, head: Head) -> None:
         has_overrun = bool(head.status & StatusBit.OVERRUN)
         self._totals.overruns_seen += has_overrun and not self._had_overrun
         self._had_overrun = has_overrun
+        has_request = StatusBit.STOP_REQUEST in head.status
+        self._totals.stops_requested += has_request and not self._had_request
+        self._had_request = has_request
 
     def _take(self, now_ns: int, block: VerdictBlock) -> Answer | None:
         """Take the verdict over when the sequence word is another than at the last scan."""
@@ -207,15 +170,17 @@ class PlcProgram:
         self._sequence = block.sequence
         if is_first_scan or block.sequence == NO_SEQUENCE:
             return None
-        totals = self._totals
         part = self._parts.get(block.trigger_id)
         after_ms = -1.0 if part is None else round((now_ns - part.fired_ns) / _NS_PER_MS, 3)
         answer = Answer(
-            block.trigger_id, block.verdict.name, block.reason.name, block.sequence, after_ms
+            block.trigger_id,
+            block.verdict.name,
+            block.reason.name,
+            block.sequence,
+            after_ms,
+            block.recipe,
         )
-        if len(totals.verdicts) < _KEPT_ANSWERS:
-            totals.verdicts.append(answer)
-        totals.by_verdict[answer.verdict] = totals.by_verdict.get(answer.verdict, 0) + 1
+        self._totals.took(answer)
         self._happened.append(Happening(What.TAKEN, *answer[:4]))
         self._match(block, part)
         return answer
@@ -250,11 +215,16 @@ class PlcProgram:
             self._totals.passed_unready += 1
             self._happened.append(Happening(What.UNASKED))
             return
-        self._counter = (self._counter + 1) % _COUNTER_LIMIT
+        self._count()
         self._totals.fired += 1
         self._parts[self._counter] = _Tracked(now_ns, self._totals.fired)
         self._before_gate.append(self._counter)
         self._happened.append(Happening(What.FIRED, self._counter))
+
+    def _count(self) -> None:
+        """Count the trigger register up."""
+        following = (self._counter + 1) % (1 << self._program.trigger_bits)
+        self._counter = following or int(self._program.trigger_skips_zero)
 
     def _pass_gate(self, now_ns: int) -> None:
         """Sort out the parts that have reached the reject gate."""

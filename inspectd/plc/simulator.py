@@ -1,212 +1,38 @@
-"""EDGE pymodbus server: a Modbus peer that plays the PLC, for trials, demos and tests.
+"""The simulated PLC as a command: options, and what it leaves behind.
 
-    inspectd plc-sim --port 1502 --rate-hz 5 --log        (or: python -m inspectd.plc.simulator)
-
-The station's block lies in holding registers, the reject output is coil 0. Requests and scans share
-one event loop and never wait in the middle of a block, so a verdict block written by one FC16 is
-seen whole or not at all. The difficult sides of real PLCs are options: it can freeze (connections
-stay, nothing is answered, what was asked meanwhile is done on the thaw) and answer slowly.
+inspectd plc-sim --port 1502 --rate-hz 5 --log        (or: python -m inspectd.plc.simulator)
 """
 
 import argparse
 import asyncio
 import contextlib
 import ctypes
-import errno
 import json
 import logging
 import os
 import signal
-import socket
 import sys
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TextIO
-
-from pymodbus.constants import ExcCodes
-from pymodbus.server import ModbusTcpServer
-from pymodbus.simulator import DataType, SimData, SimDevice
+from typing import TextIO
 
 from inspectd.config.load import load
 from inspectd.config.schema import ModbusIo, OutputReject
-from inspectd.errors import Exit, InspectdError, PortBusy, UsageFault
+from inspectd.errors import Exit, InspectdError, UsageFault
 from inspectd.outfile import check_writable, write
+from inspectd.plc.account import Answer
 from inspectd.plc.belt import Belt, plan_of
-from inspectd.plc.book import Happening, as_lines
+from inspectd.plc.commander import Planned, parse
 from inspectd.plc.io_module import IoModule
-from inspectd.plc.program import Answer, PlcProgram, Program
-from inspectd.plc.registers import (
-    BLOCK_REGISTERS,
-    HEAD,
-    PLC,
-    VERDICT,
-    Group,
-    VerdictBlock,
-    WordOrder,
-    decode_head,
-    decode_verdict,
-    encode_plc,
-)
+from inspectd.plc.modbus_server import Peculiarity, Simulator
+from inspectd.plc.program import Program
+from inspectd.plc.registers import BLOCK_REGISTERS
 
-__all__ = ["Peculiarity", "Simulator", "add_arguments", "main", "run"]
+__all__ = ["add_arguments", "main", "run"]
 
-_READ, _WRITE, _WRITE_COIL = 3, 16, 5
 _PR_SET_PDEATHSIG = 1
 """`prctl(2)`: the signal that this process gets when its parent dies."""
-_REJECT_COIL = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Peculiarity:
-    """How this PLC misbehaves; nothing by default."""
-
-    freeze_after_s: float | None = None
-    """Stop answering and scanning so long after the start."""
-    freeze_for_s: float = 1.0
-    answer_delay_ms: float = 0.0
-    """Every answer takes so much longer."""
-
-
-class Simulator:
-    """A Modbus TCP server with a PLC program behind it; one device, one station."""
-
-    def __init__(
-        self,
-        program: Program,
-        *,
-        on_scan: Callable[[int, tuple[Happening, ...]], None] | None = None,
-        host: str = "127.0.0.1",
-        port: int = 0,
-        device_id: int = 1,
-        base_register: int = 0,
-        word_order: WordOrder = "high_first",
-        scan_ms: float = 5.0,
-        peculiarity: Peculiarity = Peculiarity(),
-        is_logging: bool = False,
-        book: TextIO | None = None,
-    ) -> None:
-        self._book, self._on_scan = book, on_scan
-        self._plc = PlcProgram(program)
-        self._host, self._port = host, port
-        self._device_id, self._base, self._order = device_id, base_register, word_order
-        self._scan_s = scan_ms / 1000
-        self._peculiarity = peculiarity
-        self._is_logging = is_logging
-        self._is_own_access = False
-        self._thawed = asyncio.Event()
-        self._thawed.set()
-        self._bad_codes = 0
-        self._server: Any = None
-
-    async def start(self) -> int:
-        """Listen; answer the port.
-
-        Raises:
-            PortBusy: Somebody else has the address.
-            UsageFault: The address cannot be had for another reason.
-        """
-        _try_to_bind(self._host, self._port)
-        self._server = ModbusTcpServer(self._device(), address=(self._host, self._port))
-        try:
-            await self._server.serve_forever(background=True)
-        except RuntimeError as error:
-            raise PortBusy(f"{self._host}:{self._port}", "choose another --port") from error
-        return int(self._server.transport.sockets[0].getsockname()[1])
-
-    async def play(self, stop: asyncio.Event) -> None:
-        """Scan until `stop` is set; then close the server."""
-        freezer = asyncio.create_task(self._freeze())
-        try:
-            while not stop.is_set():
-                if self._thawed.is_set():
-                    await self._scan()
-                with contextlib.suppress(asyncio.TimeoutError):
-                    await asyncio.wait_for(stop.wait(), self._scan_s)
-        finally:
-            freezer.cancel()
-            self._thawed.set()
-            await self._server.shutdown()
-
-    def set_rate(self, rate_hz: float) -> None:
-        """Change the parts a second; 0: none."""
-        self._plc.set_rate(rate_hz)
-
-    def report(self) -> dict[str, object]:
-        """What happened, as plain values for JSON."""
-        return {**self._plc.report(), "bad_codes": self._bad_codes}
-
-    def _device(self) -> SimDevice:
-        holding = SimData(self._base, count=BLOCK_REGISTERS, datatype=DataType.REGISTERS)
-        unused_bits = SimData(0, values=[False] * 16, datatype=DataType.BITS)
-        coils = SimData(0, values=[False] * 16, datatype=DataType.BITS)
-        unused = SimData(0, count=1, datatype=DataType.REGISTERS)
-        return SimDevice(
-            self._device_id,
-            simdata=([coils], [unused_bits], [holding], [unused]),
-            action=self._on_request,
-        )
-
-    async def _on_request(self, *_request: object) -> ExcCodes | None:
-        """Hold requests from outside back as this PLC is wont to."""
-        if self._is_own_access:
-            return None
-        if self._peculiarity.answer_delay_ms:
-            await asyncio.sleep(self._peculiarity.answer_delay_ms / 1000)
-        await self._thawed.wait()
-        return None
-
-    async def _scan(self) -> None:
-        """One scan: the three groups in one go, without letting a request in between."""
-        self._is_own_access = True
-        try:
-            head = decode_head(await self._get(HEAD), self._order)
-            block = await self._block()
-            now_ns = time.monotonic_ns()
-            scan = self._plc.scan(now_ns, head, block)
-            await self._server.async_setValues(
-                self._device_id,
-                _WRITE,
-                self._base + PLC.offset,
-                encode_plc(scan.part, self._order),
-            )
-            await self._server.async_setValues(
-                self._device_id, _WRITE_COIL, _REJECT_COIL, [scan.reject]
-            )
-        finally:
-            self._is_own_access = False
-        if self._on_scan is not None:
-            self._on_scan(now_ns, scan.happened)
-        if scan.happened and self._book is not None:
-            self._book.write(as_lines(now_ns, scan.happened))
-            self._book.flush()
-        if scan.taken is not None and self._is_logging:
-            _say(scan.taken)
-
-    async def _block(self) -> VerdictBlock:
-        """The verdict block; a code that nobody defined reads as no verdict at all."""
-        words = await self._get(VERDICT)
-        try:
-            return decode_verdict(words, self._order)
-        except ValueError:
-            self._bad_codes += 1
-            return VerdictBlock()
-
-    async def _get(self, group: Group) -> list[int]:
-        words: list[int] = await self._server.async_getValues(
-            self._device_id, _READ, self._base + group.offset, group.words
-        )
-        return words
-
-    async def _freeze(self) -> None:
-        after_s = self._peculiarity.freeze_after_s
-        if after_s is None:
-            return
-        await asyncio.sleep(after_s)
-        self._thawed.clear()
-        await asyncio.sleep(self._peculiarity.freeze_for_s)
-        self._thawed.set()
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -217,22 +43,39 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--device-id", type=int, default=1, help="Modbus unit (default %(default)s)")
     add("--base-register", type=int, default=0, help="first holding register of the block")
     add("--word-order", choices=("high_first", "low_first"), default="high_first")
+    add("--byte-order", choices=("big", "little"), default="big", help="within a register")
     add("--rate-hz", type=float, default=5.0, help="parts a second (default %(default)s)")
     add("--scan-ms", type=float, default=5.0, help="scan time (default %(default)s)")
     add("--parts", type=int, default=0, help="fire so many triggers, then no more; 0: go on")
     add("--window-ms", type=float, default=5000.0, help="from the trigger to the reject gate")
     add("--stale-ms", type=float, default=1000.0, help="a heartbeat this old is lost")
+    add("--heartbeat-ms", type=float, default=200.0, help="period of its own heartbeat")
     add("--first-counter", type=int, default=0, help="trigger counter at the start")
+    add("--trigger-bits", type=int, choices=(16, 32), default=32, help="width of the counter")
+    add("--skip-zero", action="store_true", help="the trigger counter wraps to 1")
+    add(
+        "--command",
+        action="append",
+        default=[],
+        metavar="WHAT[@S]",
+        help="have vision do it, after S seconds: reset, golden, recipe:NUMBER (repeatable)",
+    )
     add("--report", type=Path, help="write what happened here, as JSON, when stopped")
     add("--book", type=Path, help="write what happens here while it happens, a JSON line each")
     add("--rate-fd", type=int, help="take parts a second from this descriptor, a line each")
     add("--belt", type=Path, metavar="FILE", help="play belt and I/O module of a station file too")
     add("--belt-station", metavar="NAME", help="of this station; else of the first that has one")
-    add("--ready-fd", type=int, help="write the port (and the module's) to this descriptor when ready")
+    add(
+        "--ready-fd",
+        type=int,
+        help="write the port (and the module's) to this descriptor when ready",
+    )
     add("--log", action="store_true", help="a line for each verdict")
     add("--die-with-parent", action="store_true", help="stop when the parent process dies")
     add("--freeze-after", type=float, metavar="S", help="answer nothing from then on ...")
     add("--freeze-for", type=float, metavar="S", default=1.0, help="... for so long")
+    add("--halt-after", type=float, metavar="S", help="let the program stand from then on ...")
+    add("--halt-for", type=float, metavar="S", default=1.0, help="... for so long")
     add("--answer-delay-ms", type=float, default=0.0, help="answer each request so much later")
 
 
@@ -244,6 +87,7 @@ def run(args: argparse.Namespace) -> int:
         UsageFault: An option has a value that cannot be used.
     """
     _check(args)
+    _commands(args.command)
     check_writable(args.report)
     check_writable(args.book)
     reject = None if args.belt is None else _reject_of(args.belt, args.belt_station)
@@ -271,9 +115,7 @@ async def _run(args: argparse.Namespace, reject: OutputReject | None) -> None:
         await _play(args, book, reject)
 
 
-async def _play(
-    args: argparse.Namespace, book: TextIO | None, reject: OutputReject | None
-) -> None:
+async def _play(args: argparse.Namespace, book: TextIO | None, reject: OutputReject | None) -> None:
     stop = asyncio.Event()
     module = None
     if reject is not None:
@@ -287,20 +129,27 @@ async def _play(
             parts=args.parts,
             window_ms=args.window_ms,
             stale_ms=args.stale_ms,
+            heartbeat_ms=args.heartbeat_ms,
             first_counter=args.first_counter,
+            trigger_bits=args.trigger_bits,
+            trigger_skips_zero=args.skip_zero,
+            commands=_commands(args.command),
         ),
         host=args.host,
         port=args.port,
         device_id=args.device_id,
         base_register=args.base_register,
         word_order=args.word_order,
+        byte_order=args.byte_order,
         scan_ms=args.scan_ms,
         peculiarity=Peculiarity(
             freeze_after_s=args.freeze_after,
             freeze_for_s=args.freeze_for,
+            halt_after_s=args.halt_after,
+            halt_for_s=args.halt_for,
             answer_delay_ms=args.answer_delay_ms,
         ),
-        is_logging=args.log,
+        on_taken=_say if args.log else None,
         book=book,
         on_scan=None if module is None else module.happen,
     )
@@ -370,22 +219,24 @@ def _check(args: argparse.Namespace) -> None:
         ("--parts", args.parts, 0, 1 << 31),
         ("--window-ms", args.window_ms, 1, 3_600_000),
         ("--stale-ms", args.stale_ms, 1, 3_600_000),
-        ("--first-counter", args.first_counter, 0, (1 << 32) - 1),
+        ("--heartbeat-ms", args.heartbeat_ms, 1, 3_600_000),
+        ("--first-counter", args.first_counter, 0, (1 << args.trigger_bits) - 1),
     ):
         if not low <= value <= high:
             raise UsageFault(f"got {value}", option, f"give a value from {low} to {high}")
 
 
-def _try_to_bind(host: str, port: int) -> None:
-    """Learn why an address cannot be had: pymodbus keeps the reason to itself."""
+def _commands(texts: Sequence[str]) -> tuple[Planned, ...]:
+    """The commands of the command line.
+
+    Raises:
+        UsageFault: One of them is none.
+    """
     try:
-        socket.create_server((host, port)).close()
-    except OSError as error:
-        if error.errno == errno.EADDRINUSE:
-            raise PortBusy(f"{host}:{port}", "choose another --port, or end its owner") from error
-        raise UsageFault(
-            error.strerror or str(error), f"{host}:{port}", "choose another --host or --port"
-        ) from error
+        return tuple(parse(text) for text in texts)
+    except ValueError as error:
+        remedy = "write reset, golden or recipe:NUMBER, and perhaps @SECONDS"
+        raise UsageFault(str(error), "--command", remedy) from error
 
 
 def _die_with_parent() -> None:

@@ -13,9 +13,9 @@ import pytest
 
 from inspectd.errors import PlcFault
 from inspectd.frame import Reason, Verdict
+from inspectd.plc.modbus_server import Peculiarity, Simulator
 from inspectd.plc.program import Program
 from inspectd.plc.registers import Head, StatusBit, VerdictBlock, WordOrder
-from inspectd.plc.simulator import Peculiarity, Simulator
 from inspectd.stages.sink.absent import NoPlc
 from inspectd.stages.sink.modbus import ModbusPeer
 from inspectd.stages.sink.port import Plc

@@ -16,7 +16,7 @@ from inspectd.plc.registers import (
     encode_plc,
 )
 
-__all__ = ["OTHER_ORDER", "Finding", "Slip", "find"]
+__all__ = ["OTHER_ORDER", "Finding", "Slip", "exchanged", "find"]
 
 OTHER_ORDER: dict[WordOrder, WordOrder] = {"high_first": "low_first", "low_first": "high_first"}
 _WANTED = PlcPart().test_constant
@@ -56,14 +56,15 @@ def find(words: Sequence[int], order: WordOrder) -> Finding | None:
         return None
     if decode_plc(words, OTHER_ORDER[order]).test_constant == _WANTED:
         return Finding(Slip.WORDS_EXCHANGED, found)
-    turned = [_turned(word) for word in words]
+    turned = [exchanged(word) for word in words]
     if _WANTED in (decode_plc(turned, any_order).test_constant for any_order in OTHER_ORDER):
         return Finding(Slip.BYTES_EXCHANGED, found)
     shift = _shift(words, order)
     return Finding(Slip.SHIFTED if shift else Slip.ABSENT, found, shift)
 
 
-def _turned(word: int) -> int:
+def exchanged(word: int) -> int:
+    """A register with its two bytes exchanged."""
     return (word & 0xFF) << 8 | word >> 8
 
 

@@ -8,7 +8,7 @@ asked), and a write that timed out is carried out when a frozen server thaws.
 
 import logging
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from pymodbus.client import ModbusTcpClient
 from pymodbus.exceptions import ModbusException
@@ -16,9 +16,11 @@ from pymodbus.exceptions import ModbusException
 from inspectd.errors import PlcFault
 from inspectd.plc.registers import PLC, TEST_CONSTANT, Group, WordOrder
 from inspectd.stages.sink.block import MAP, BlockPeer
-from inspectd.stages.sink.constant import OTHER_ORDER, Finding, Slip
+from inspectd.stages.sink.constant import OTHER_ORDER, Finding, Slip, exchanged
 
 __all__ = ["ModbusPeer", "ModbusWire"]
+
+ByteOrder: TypeAlias = Literal["big", "little"]
 
 _ANSWER = "look at the PLC and the network between, or raise plc.timeout_ms"
 
@@ -34,6 +36,7 @@ class ModbusPeer(BlockPeer):
         device_id: int,
         base_register: int,
         word_order: WordOrder,
+        byte_order: ByteOrder = "big",
         timeout_ms: float,
     ) -> None:
         """Keep the address; nothing is opened before `connect`.
@@ -44,12 +47,29 @@ class ModbusPeer(BlockPeer):
             device_id: Modbus unit.
             base_register: First holding register of the station's block.
             word_order: Of 32-bit values.
+            byte_order: Within a register; Modbus' own is `big`.
             timeout_ms: For connecting, and for one request (an answer that comes in pieces may
                 take twice as long).
         """
         logging.getLogger("pymodbus").setLevel(logging.CRITICAL)  # its errors reach us as values
         client = ModbusTcpClient(host, port=port, timeout=timeout_ms / 1000, retries=0)
-        super().__init__(ModbusWire(client, f"{host}:{port}", device_id, base_register, word_order))
+        orders = Orders(word_order, byte_order)
+        super().__init__(ModbusWire(client, f"{host}:{port}", device_id, base_register, orders))
+
+
+class Orders(NamedTuple):
+    """How this PLC lays values into registers."""
+
+    words: WordOrder
+    bytes: ByteOrder
+
+    def remedy(self, found: int) -> str:
+        """Which keys to set when the test constant reads so, with its bytes exchanged."""
+        key = f"set plc.byte_order: {'little' if self.bytes == 'big' else 'big'}"
+        low, high = exchanged(found & 0xFFFF), exchanged(found >> 16)
+        if high << 16 | low == TEST_CONSTANT:
+            return key
+        return f"{key} and plc.word_order: {OTHER_ORDER[self.words]}"
 
 
 class ModbusWire:
@@ -61,9 +81,9 @@ class ModbusWire:
         peer: str,
         device_id: int,
         base_register: int,
-        word_order: WordOrder,
+        orders: Orders,
     ) -> None:
-        self._client, self._peer, self._order = client, peer, word_order
+        self._client, self._peer, self._orders = client, peer, orders
         self._base, self._device_id = base_register, device_id
 
     @property
@@ -74,7 +94,7 @@ class ModbusWire:
     @property
     def word_order(self) -> WordOrder:
         """See `Wire.word_order`."""
-        return self._order
+        return self._orders.words
 
     @property
     def is_open(self) -> bool:
@@ -98,14 +118,14 @@ class ModbusWire:
         if len(words) != group.words:
             self.close()
             raise PlcFault(self._peer, f"asked for {group.words} registers, got {len(words)}", MAP)
-        return words
+        return self._ordered(words)
 
     def write(self, group: Group, words: list[int]) -> None:
         """See `Wire.write`."""
         self._asked(
             f"no confirmation of writing the group {group.name}",
             lambda: self._client.write_registers(
-                self._base + group.offset, words, device_id=self._device_id
+                self._base + group.offset, self._ordered(words), device_id=self._device_id
             ),
         )
 
@@ -116,17 +136,16 @@ class ModbusWire:
     def explain(self, finding: Finding) -> tuple[str, str]:
         """See `Wire.explain`."""
         address = self._base + PLC.offset
-        other = OTHER_ORDER[self._order]
         match finding.slip:
             case Slip.WORDS_EXCHANGED:
                 return (
                     f"its test constant at {address} has its two words exchanged",
-                    f"set plc.word_order: {other}",
+                    f"set plc.word_order: {OTHER_ORDER[self._orders.words]}",
                 )
             case Slip.BYTES_EXCHANGED:
                 return (
                     f"its test constant at {address} has its bytes exchanged within the words",
-                    "let the PLC's Modbus server send the high byte of a register first",
+                    self._orders.remedy(finding.found),
                 )
             case Slip.SHIFTED:
                 shift = f"{finding.shift:+d}"
@@ -140,6 +159,10 @@ class ModbusWire:
                     f"{places} hold {finding.found:#010x}, not {TEST_CONSTANT:#010x}",
                     f"let the PLC write its test constant when it starts; {MAP}",
                 )
+
+    def _ordered(self, words: list[int]) -> list[int]:
+        """Registers as they go over this wire, and back."""
+        return words if self._orders.bytes == "big" else [exchanged(word) for word in words]
 
     def _asked(self, complaint: str, request: Callable[[], Any]) -> Any:
         """Make one request; whatever goes wrong closes the connection and becomes `PlcFault`."""

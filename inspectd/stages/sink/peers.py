@@ -92,6 +92,7 @@ def _modbus(plc: ModbusPlc, port: int) -> Plc:
         device_id=plc.device_id,
         base_register=plc.base_register,
         word_order=plc.word_order,
+        byte_order=plc.byte_order,
         timeout_ms=plc.timeout_ms,
     )
 
