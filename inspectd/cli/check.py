@@ -7,9 +7,11 @@ from inspectd.config.load import ExtraCheck, load
 from inspectd.config.schema import Line, PaddleEngine
 from inspectd.errors import Exit, StationFaults
 from inspectd.forward import receivers
+from inspectd.host.log import make_log
 from inspectd.model import checks, distributions
 from inspectd.stages.camera import checks as camera_checks
 from inspectd.stages.infer import checks as engine_checks
+from inspectd.stages.infer.loading import prove_line
 from inspectd.stages.sink import opcua_checks, peers
 
 __all__ = ["EXTRA_CHECKS", "add_arguments", "load_checked", "load_to_run", "run"]
@@ -32,11 +34,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="the line runs on another machine: do not ask what the Paddle installed here can do",
     )
+    parser.add_argument(
+        "--prove",
+        action="store_true",
+        help="load the models as well, and have them give their golden outputs",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Check all files; one line for each that is right, all faults of the others to stderr."""
-    return max([_check(file, is_elsewhere=args.elsewhere) for file in args.files])
+    code = max([_check(file, is_elsewhere=args.elsewhere) for file in args.files])
+    if args.prove and code == Exit.OK:
+        for file in args.files:
+            prove_line(load_to_run(file), make_log("check", "", "warning"))
+    return code
 
 
 def load_checked(file: str) -> Line:

@@ -12,7 +12,7 @@ from inspectd.cli.check import load_to_run
 from inspectd.cli.live import Live
 from inspectd.cli.report import report_of
 from inspectd.config.schema import Line
-from inspectd.errors import Exit, UsageFault
+from inspectd.errors import Exit, InspectdError, UsageFault
 from inspectd.host.board import State
 from inspectd.host.build import STEPS
 from inspectd.host.lock import only_run
@@ -55,12 +55,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the line; answer 0 after an orderly end, 1 after a fault, 2 for a wrong file."""
     _check(args)
-    line = load_to_run(args.file)
-    plan = Plan(part_limit=args.parts, log_level=_log_level(args), steps=_steps(args.step))
-    log = make_log("supervisor", plan.run_id, plan.log_level)
-    database = Path(line.record.folder) / FILE_NAME
-    with only_run(database.parent):
-        return _run(args, line, plan, log, database)
+    line, former = load_to_run(args.file), None
+    while True:
+        plan = Plan(part_limit=args.parts, log_level=_log_level(args), steps=_steps(args.step))
+        log = make_log("supervisor", plan.run_id, plan.log_level)
+        database = Path(line.record.folder) / FILE_NAME
+        try:
+            with only_run(database.parent):
+                outcome = _run(args, line, plan, log, database)
+        except InspectdError as fault:
+            if former is None:
+                raise
+            log("error", "reload_rolled_back", error=str(fault))
+            line, former = former, None
+            continue
+        if outcome.is_reload:
+            line, former = _changed(args.file, line, log), line
+        elif former is not None and outcome.code != Exit.OK and not outcome.was_ready:
+            log("error", "reload_rolled_back", error=outcome.why)
+            line, former = former, None
+        else:
+            return int(outcome.code)
+
+
+def _changed(file: str, line: Line, log: Callable[..., None]) -> Line:
+    """The station file as it is now; the old line when it has become wrong since it was tried."""
+    try:
+        return load_to_run(file)
+    except InspectdError as fault:
+        log("error", "reload_refused", error=str(fault))
+        return line
 
 
 def _run(
@@ -69,7 +93,7 @@ def _run(
     plan: Plan,
     log: Callable[..., None],
     database: Path,
-) -> int:
+) -> Outcome:
     """Run the line with its view, then sum up."""
     live = None if args.quiet else Live(line, plan.run_id, database)
 
@@ -90,7 +114,7 @@ def _run(
         write(args.report, json.dumps(report, indent=1, ensure_ascii=False) + "\n")
     if outcome.code != Exit.OK:
         print(f"line {line.line} ended: {outcome.why}; the errors are above", file=sys.stderr)
-    return int(outcome.code)
+    return outcome
 
 
 def _report(line: Line, outcome: Outcome, database: Path) -> dict[str, Any]:

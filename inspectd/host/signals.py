@@ -1,4 +1,4 @@
-"""What the supervisor is told by signals: to end, to end at once, that a child died.
+"""What the supervisor is told by signals: to end, to end at once, to read its file again.
 
 A handler only notes; a socket pair wakes whoever waits, so that nothing is noticed late.
 """
@@ -13,6 +13,7 @@ from types import FrameType
 __all__ = ["Signals", "listening"]
 
 _ENDINGS = (signal.SIGTERM, signal.SIGINT)
+_HEARD = (*_ENDINGS, signal.SIGHUP, signal.SIGCHLD)
 
 
 class Signals:
@@ -22,6 +23,8 @@ class Signals:
         """Wait on `woken`, to which the interpreter writes a byte per signal."""
         self.endings = 0
         """How often somebody asked to end: once, in order; twice, at once."""
+        self.reloads = 0
+        """How often somebody asked to read the station file again (SIGHUP)."""
         self._woken = woken
 
     def wait(self, timeout_s: float) -> None:
@@ -37,18 +40,20 @@ class Signals:
         """Handle a signal."""
         if number in _ENDINGS:
             self.endings += 1
+        elif number == signal.SIGHUP:
+            self.reloads += 1
 
 
 @contextmanager
 def listening() -> Iterator[Signals]:
-    """Take over SIGTERM, SIGINT and SIGCHLD, and give them back at the end; main thread only."""
+    """Take over SIGTERM, SIGINT, SIGHUP and SIGCHLD, give them back later; main thread only."""
     waker, woken = socket.socketpair()
     with waker, woken:
         waker.settimeout(0)
         woken.settimeout(0)
         signals = Signals(woken)
         former_fd = signal.set_wakeup_fd(waker.fileno(), warn_on_full_buffer=False)
-        former = {n: signal.signal(n, signals.note) for n in (*_ENDINGS, signal.SIGCHLD)}
+        former = {n: signal.signal(n, signals.note) for n in _HEARD}
         try:
             yield signals
         finally:

@@ -29,6 +29,7 @@ from inspectd.host.patience import PATIENCE
 from inspectd.host.signals import Signals, listening
 from inspectd.host.simulators import Simulator, start_simulators
 from inspectd.host.sizes import geometries, read_models
+from inspectd.host.trial import Trial
 from inspectd.ports import Status
 
 __all__ = ["Outcome", "Plan", "Supervisor", "new_run_id"]
@@ -76,6 +77,10 @@ class Outcome:
     """The board at the end; `counters` cover the whole run."""
     simulators: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Reports of the PLC simulators, by name of their station."""
+    was_ready: bool = False
+    """Whether every process had become ready."""
+    is_reload: bool = False
+    """Whether it ended because a changed station file, or model, is to be run instead."""
 
 
 def new_run_id() -> str:
@@ -122,6 +127,9 @@ class Supervisor:
         self._on_turn = on_turn
         self._end: tuple[Exit, str] | None = None
         self._watchdog_ns = 0
+        self._trial: Trial | None = None
+        self._was_ready = False
+        self._is_reload = False
 
     def run(self) -> Outcome:
         """Run the line until its end; answer how it went. Main thread only (signals).
@@ -158,8 +166,11 @@ class Supervisor:
                 while self._end is None:
                     self._turn(crew, signals)
                     self._look_at_run(crew, simulators)
+                    self._look_at_file(signals)
                     former.let_go()
             finally:
+                if self._trial is not None:
+                    self._trial.close()
                 reports = self._stop(crew, signals, simulators)
                 former.let_go()
             if are_recorded(crew.journals):
@@ -169,7 +180,15 @@ class Supervisor:
     def _outcome(self, crew: Crew, reports: Mapping[str, Mapping[str, Any]]) -> Outcome:
         code, why = self._end or (Exit.OK, "")
         self._log("info", "line_stopped", code=int(code), why=why)
-        return Outcome(self._plan.run_id, code, why, crew.states(), reports)
+        return Outcome(
+            self._plan.run_id,
+            code,
+            why,
+            crew.states(),
+            reports,
+            was_ready=self._was_ready,
+            is_reload=self._is_reload,
+        )
 
     def _start(self, crew: Crew, signals: Signals) -> None:
         """Start everybody; the camera when the others are ready."""
@@ -181,6 +200,7 @@ class Supervisor:
                 self._turn(crew, signals)
             if self._end is not None:
                 return
+        self._was_ready = True
         self._log("info", "line_ready", line=self._line.line)
         self._notifier.send(READY=1, STATUS="all processes are ready")
 
@@ -215,6 +235,22 @@ class Supervisor:
             if simulator.has_died():
                 self._log("error", "simulator_died", station=simulator.station)
                 self._finish(Exit.FAULT, "a PLC simulator died")
+
+    def _look_at_file(self, signals: Signals) -> None:
+        """Asked to read the station file again: try it beside the line, then end for it or not."""
+        if signals.reloads and self._trial is None:
+            signals.reloads = 0
+            self._log("info", "reload_checking", file=self._line.file)
+            self._trial = Trial(self._line.file)
+        found = None if self._trial is None else self._trial.look()
+        if found is None:
+            return
+        self._trial = None
+        if not found.is_fit:
+            self._log("error", "reload_refused", error=found.text)
+        elif self._end is None:
+            self._is_reload = True
+            self._finish(Exit.OK, "the station file or a model was changed")
 
     def _finish(self, code: Exit, why: str) -> None:
         """Decide that the run ends; the first cause counts."""

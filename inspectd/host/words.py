@@ -27,6 +27,9 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         "recovered": "It answers again.",
         "supervisor_died": "The supervisor was killed; the record writes what was told, and ends.",
         "priority_refused": "The sink may not run with real-time priority; latency will vary more.",
+        "reload_checking": "SIGHUP: the station file is tried beside the running line.",
+        "reload_refused": "The changed file or model cannot be run (`error`); the line goes on.",
+        "reload_rolled_back": "The changed line did not get ready (`error`); the old one runs.",
         "simulator_died": "A PLC simulator of this trial ended by itself.",
         # the sink
         "plc_reached": "The PLC answers; the sink agreed with it on the last part told.",

@@ -9,7 +9,7 @@ from pathlib import Path
 from inspectd.config.schema import Engine as EngineSettings
 from inspectd.config.schema import Gpu, Line, Model, PaddleEngine, ScriptedEngine
 from inspectd.errors import EngineRefused
-from inspectd.model import distributions
+from inspectd.model import directory, distributions
 from inspectd.model.graph import read_graph
 from inspectd.model.spec import ModelSpec
 from inspectd.stages.infer.asking import Asked, asked_of
@@ -26,7 +26,16 @@ from inspectd.stages.infer.stamp import Stamp
 from inspectd.stages.infer.tensorrt import build_engine
 from inspectd.stages.infer.wheel import installed_build
 
-__all__ = ["Kept", "asked_here", "cache_folder", "kept_engine", "load", "log_memory", "pictures_of"]
+__all__ = [
+    "Kept",
+    "asked_here",
+    "cache_folder",
+    "kept_engine",
+    "load",
+    "log_memory",
+    "pictures_of",
+    "prove_line",
+]
 
 
 def _nobody(_text: str) -> None:
@@ -67,6 +76,21 @@ def load(
         plain = Paddle(spec, backend="plain", threads=settings.threads, cache=cache_folder(spec))
         prove(spec, plain, batch_max)
         return plain
+
+
+def prove_line(line: Line, log: Log) -> None:
+    """Load every model that a station uses and have it prove itself, one after the other.
+
+    Raises:
+        ModelFault: a model directory is wrong.
+        EngineRefused: a model may not judge parts.
+    """
+    used = {station.model for station in line.stations}
+    for model in line.models:
+        if model.name in used and not isinstance(line.engine, ScriptedEngine):
+            spec = directory.read(model.path)
+            pictures = pictures_of(line, model, spec)
+            load(spec, line.engine, model.batch_max, log, pictures=pictures)
 
 
 def asked_here(
