@@ -203,6 +203,31 @@ def test_a_ready_vision_makes_the_simulator_trigger_parts() -> None:
         plc.close()
 
 
+@pytest.mark.parametrize(
+    ("theirs", "remedy"),
+    [
+        ({"byte_order": "little"}, r"set plc\.byte_order: little$"),
+        (
+            {"byte_order": "little", "word_order": "low_first"},
+            r"set plc\.byte_order: little and plc\.word_order: low_first$",
+        ),
+    ],
+)
+def test_exchanged_bytes_are_found_at_the_first_contact(theirs: Any, remedy: str) -> None:
+    """The message names every key to change; with them set the two understand each other."""
+    with simulator(**theirs) as port:
+        until_played(peer_at(port, **theirs))
+        plc = peer_at(port)
+        with pytest.raises(PlcFault, match=remedy):
+            plc.connect()
+        right = peer_at(port, **theirs)
+        right.connect()
+        right.write_verdict(NG)
+        until(lambda: right.read_part().acknowledged == NG.sequence)
+        assert right.read_verdict() == NG
+        right.close()
+
+
 def test_exchanged_words_are_found_at_the_first_contact() -> None:
     """FIELD_ISSUES 50: the test constant tells, and the message names the key to change."""
     with simulator(word_order="low_first") as port:

@@ -140,7 +140,8 @@ class SinkStep:
         """Every part is told, and the PLC has taken the last one (or had its time to)."""
         limit, ledger = self._context.part_limit, self._parts.ledger
         is_ending = self._is_stopping or (limit > 0 and self._parts.done >= limit)
-        is_taken = not self._plc.is_connected or not self._plc.handshake.is_waiting
+        is_away = not self._plc.is_connected or self._watch.is_silent
+        is_taken = is_away or not self._plc.handshake.is_waiting
         return is_ending and is_taken and not ledger and ledger.notes_at_ns() is None
 
     def trouble(self) -> str:

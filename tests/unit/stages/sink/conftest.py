@@ -49,6 +49,8 @@ class Bench:
     answer: Callable[[Ticket], tuple[int, Verdict] | None] = lambda _ticket: (20 * MS, Verdict.OK)
     """Delay and verdict of the stages for a part; None: they never answer."""
     now_ns: int = 1_000 * MS
+    is_running: bool = True
+    """Whether the PLC's program scans; requests are answered all the same."""
     is_healthy: bool = True
     restarts: int = 0
     counted: dict[Counter, int] = field(default_factory=dict)
@@ -122,7 +124,8 @@ class Bench:
         spins = 0
         while self.now_ns < end_ns:
             if self.now_ns >= next_scan_ns:
-                self.plc.scan()
+                if self.is_running:
+                    self.plc.scan()
                 next_scan_ns = self.now_ns + scan_ms * MS
             self._deliver()
             wake_at_ns = self.step.wake_at_ns()

@@ -1,5 +1,7 @@
 """The ledger's rules, one by one and under random arrivals."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -153,33 +155,96 @@ def test_a_part_cannot_leave_out_of_turn() -> None:
         ledger.left(_trigger(2))
 
 
+def test_a_late_trigger_is_no_second_part() -> None:
+    """One that was counted as missed, or told, before its message came stays what it was."""
+    ledger = Ledger(MARGIN_NS)
+    for key in (1, 4):
+        ledger.open(_trigger(key), 1)
+    assert not ledger.open(_trigger(3), 2).is_new
+    while (ticket := ledger.leaving(DEADLINE_NS)) is not None:
+        ledger.left(ticket)
+    for key in (2, 4):
+        assert not ledger.open(_trigger(key), 2).is_new
+    assert len(ledger) == 0
+
+
+def test_ids_that_begin_anew_give_the_parts_of_before_up() -> None:
+    """The PLC has forgotten them: they are not told under ids that mean others now."""
+    ledger = Ledger(MARGIN_NS)
+    ledger.open(_trigger(5000), 1)
+    ledger.open(_trigger(1, 2), 2)
+    assert ledger.leaving(3) is None
+    old = ledger.overdue(3)
+    assert old is not None
+    assert (old.trigger_id, old.verdict) == (5000, Verdict.LATE)
+    assert not ledger.left(old)
+    ledger.settle(_verdict(1, fired_ns=2), 4)
+    new = ledger.leaving(4)
+    assert new is not None
+    assert (new.trigger_id, new.verdict) == (1, Verdict.OK)
+
+
+def test_a_picture_does_not_wait_with_its_part() -> None:
+    """Past the time of the part it goes ahead, once; the part keeps what was judged."""
+    ledger = Ledger(MARGIN_NS)
+    ledger.open(_trigger(1), 1)
+    ledger.settle(_verdict(1, Verdict.NG, slot=4), 5)
+    limit_ns = 1 + DEADLINE_NS - MARGIN_NS
+    assert ledger.notes_at_ns() == limit_ns
+    assert ledger.notes(limit_ns - 1) == []
+    (ahead,) = ledger.notes(limit_ns)
+    assert (ahead.slot, ahead.verdict, ahead.judged) == (4, Verdict.NONE, Verdict.NG)
+    assert ledger.notes(limit_ns + 1) == []
+    late = ledger.leaving(limit_ns + 1)
+    assert late is not None
+    assert (late.slot, late.verdict, late.judged) == (-1, Verdict.LATE, Verdict.NG)
+
+
 class LedgerMachine(RuleBasedStateMachine):
-    """Random triggers, gaps, verdicts (any order, twice, late, unknown), losses and time."""
+    """Random triggers, gaps, verdicts (any order, twice, late, unknown), losses, deaths and time.
+
+    A death takes the ledger and every message on its way; the next life opens what was held again.
+    """
+
+    ids = Ids()
 
     def __init__(self) -> None:
         super().__init__()
-        self.ledger = Ledger(MARGIN_NS)
+        self.ledger = Ledger(MARGIN_NS, self.ids)
         self.now_ns = 1
-        self.last = ID_LIMIT - 20
+        self.last = self.ids.limit - 20
+        self.ledger.begin_after(self.last, Reason.TRIGGER_MISSED)
+        self.settled = self.last
+        self.born_after = 0
+        """Messages of before the last death were lost with it."""
         self.opened: list[int] = []
         self.told: list[int] = []
         self.slots_given = 0
         self.slots_back = 0
 
-    @rule(step=st.integers(1, 5))
-    def trigger(self, step: int) -> None:
+    @rule(steps=st.integers(1, 5))
+    def trigger(self, steps: int) -> None:
         """The next trigger arrives, or one after a gap."""
-        known = self.ledger.last_id
-        key = (self.last + step) % ID_LIMIT
-        self.ledger.open(_trigger(key, self.now_ns), self.now_ns)
-        first = key if known is None else (known + 1) % ID_LIMIT
-        self.opened += [(first + n) % ID_LIMIT for n in range((key - first) % ID_LIMIT + 1)]
-        self.last = key
+        for _ in range(steps):
+            self.last = self._after(self.last)
+            self.opened.append(self.last)
+        opening = self.ledger.open(_trigger(self.last, self.now_ns), self.now_ns)
+        assert (opening.is_new, opening.is_restart) == (True, False)
+
+    @rule(back=st.integers(0, 30))
+    def repeat(self, back: int) -> None:
+        """A trigger of this life arrives again, or late, if any was: it changes nothing."""
+        if back < len(self.opened) - self.born_after:
+            key = self.opened[-1 - back]
+            ticket = self.ledger.known(key) or Ticket(0, key)
+            held = len(self.ledger)
+            self.ledger.open(replace(ticket, verdict=Verdict.NONE), self.now_ns)
+            assert len(self.ledger) == held
 
     @rule(back=st.integers(-GAP_MAX, 10), verdict=st.sampled_from(list(Verdict)[1:]))
     def settle(self, back: int, verdict: Verdict) -> None:
         """A verdict of any part, also of none."""
-        key = (self.last + back) % ID_LIMIT
+        key = (self.last + back) % self.ids.limit
         deadline_ns = self.now_ns + 50
         ticket = Ticket(0, key, slot=1, deadline_ns=deadline_ns, verdict=verdict)
         self.ledger.settle(ticket, self.now_ns)
@@ -188,7 +253,7 @@ class LedgerMachine(RuleBasedStateMachine):
     @rule(back=st.integers(-5, 0))
     def lose(self, back: int) -> None:
         """A process dies with a part."""
-        self.ledger.lose(Ticket(0, (self.last + back) % ID_LIMIT), self.now_ns)
+        self.ledger.lose(Ticket(0, (self.last + back) % self.ids.limit), self.now_ns)
 
     @rule(step_ns=st.integers(1, 120))
     def wait(self, step_ns: int) -> None:
@@ -196,18 +261,45 @@ class LedgerMachine(RuleBasedStateMachine):
         self.now_ns += step_ns
         while (ticket := self.ledger.leaving(self.now_ns)) is not None:
             self._leave(ticket)
-        self.slots_back += sum(note.slot == 1 for note in self.ledger.notes(self.now_ns))
+        self._note()
+
+    @rule(step_ns=st.integers(1, 300))
+    def lose_the_plc(self, step_ns: int) -> None:
+        """Without a PLC nothing leaves, but pictures go ahead."""
+        self.now_ns += step_ns
+        self._note()
 
     @rule()
-    def lose_the_plc(self) -> None:
-        """Without a PLC only what is overdue leaves."""
+    def give_up(self) -> None:
+        """Only what is overdue leaves."""
         while (ticket := self.ledger.overdue(self.now_ns)) is not None:
+            assert ticket.verdict is Verdict.LATE
             self._leave(ticket)
+
+    @rule()
+    def die(self) -> None:
+        """The sink is killed, and goes on with the parts that were held."""
+        self._note()
+        held = self.ledger.held()
+        self.born_after = len(self.opened)
+        self.slots_given = self.slots_back + sum(ticket.slot == 1 for ticket in held)
+        self.ledger = Ledger(MARGIN_NS, self.ids)
+        self.ledger.begin_after(self.settled, Reason.PROCESS_LOST)
+        for ticket in held:
+            assert self.ledger.open(ticket, self.now_ns).missed == ()
+        assert self.ledger.held() == held
+
+    def _after(self, key: int) -> int:
+        return (key + 1) % self.ids.limit or int(self.ids.skips_zero)
+
+    def _note(self) -> None:
+        self.slots_back += sum(note.slot == 1 for note in self.ledger.notes(self.now_ns))
 
     def _leave(self, ticket: Ticket) -> None:
         is_ok = ticket.verdict is Verdict.OK
         assert not is_ok or self.now_ns < ticket.deadline_ns - MARGIN_NS
-        self.ledger.left(ticket)
+        assert self.ledger.left(ticket)
+        self.settled = ticket.trigger_id
         self.told.append(ticket.trigger_id)
         self.slots_back += ticket.slot == 1
 
@@ -227,5 +319,13 @@ class LedgerMachine(RuleBasedStateMachine):
         assert self.ledger.notes_at_ns() is None
 
 
-LedgerMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+class NarrowLedgerMachine(LedgerMachine):
+    """The same with ids of 16 bits that skip 0."""
+
+    ids = Ids(bits=16, skips_zero=True)
+
+
+_SETTINGS = settings(max_examples=60, stateful_step_count=40, deadline=None)
+LedgerMachine.TestCase.settings = NarrowLedgerMachine.TestCase.settings = _SETTINGS
 TestLedgerMachine = pytest.mark.slow(LedgerMachine.TestCase)
+TestNarrowLedgerMachine = pytest.mark.slow(NarrowLedgerMachine.TestCase)
