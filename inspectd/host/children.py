@@ -14,6 +14,7 @@ from inspectd.frame import Role
 from inspectd.host.board import Row
 from inspectd.host.journey import Member
 from inspectd.host.patience import PATIENCE
+from inspectd.host.signals import HURRY
 from inspectd.ports import Status
 
 __all__ = ["Child", "Inheritance", "is_overdue"]
@@ -95,6 +96,10 @@ class Child:
     def has_begun(self) -> bool:
         """Whether its loop has turned."""
         return self.row.state().status not in (Status.ABSENT, Status.STARTING, Status.BUILDING)
+
+    def hurry(self) -> None:
+        """Ask it to leave what it holds, and to close its devices at once."""
+        self.process.send_signal(HURRY)
 
     def kill(self) -> None:
         """Kill it (SIGKILL) and reap it."""

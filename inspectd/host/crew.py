@@ -219,6 +219,12 @@ class Crew:
             else:
                 child.kill()
 
+    def hurry(self, role: Role) -> None:
+        """Have the processes of a role leave what they hold and put their outputs in safety."""
+        for child in self.of(role):
+            self._log("warning", "process_hurried", **self.named(child.member))
+            child.hurry()
+
     def kill(self, role: Role) -> None:
         """Kill the processes of a role that did not finish."""
         for child in self.of(role):

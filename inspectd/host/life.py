@@ -29,6 +29,7 @@ from inspectd.host.orphans import ORPHANED_AFTER_NS
 from inspectd.host.outlive import watch_parent
 from inspectd.host.patience import PATIENCE
 from inspectd.host.post import Post, receivers
+from inspectd.host.signals import HURRY
 from inspectd.host.stage import Stage
 from inspectd.ports import Context
 
@@ -103,6 +104,7 @@ def _work(
                 arenas=arenas,
                 clock=time.monotonic_ns,
                 is_told_to_stop=lambda: bool(told) or is_orphaned(),
+                is_hurried=lambda: HURRY in told,
                 log=log,
                 part_limit=manifest.part_limit,
                 orphaned_after_ns=_orphaned_after_ns(role, manifest.line),
@@ -127,13 +129,14 @@ def _settle_memory() -> None:
 
 
 def _listen_to_sigterm() -> list[int]:
-    """Have the signal noted in the list; the loop acts on it within a turn."""
+    """Have it, and `HURRY`, noted in the list; the loop acts on them within a turn."""
     told: list[int] = []
 
     def note(number: int, _frame: FrameType | None) -> None:
         told.append(number)
 
-    signal.signal(signal.SIGTERM, note)
+    for number in (signal.SIGTERM, HURRY):
+        signal.signal(number, note)
     return told
 
 

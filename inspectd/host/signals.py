@@ -10,8 +10,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-__all__ = ["Signals", "listening"]
+__all__ = ["HURRY", "Signals", "listening"]
 
+HURRY = signal.SIGUSR1
+"""To a process of the line: leave what you hold, put your outputs in safety, and end."""
 _ENDINGS = (signal.SIGTERM, signal.SIGINT)
 _HEARD = (*_ENDINGS, signal.SIGHUP, signal.SIGCHLD)
 

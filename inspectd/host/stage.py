@@ -70,6 +70,7 @@ class Stage:
         arenas: Mapping[int, Frames],
         clock: Callable[[], int],
         is_told_to_stop: Callable[[], bool],
+        is_hurried: Callable[[], bool] = lambda: False,
         log: Callable[..., None],
         part_limit: int = 0,
         orphaned_after_ns: int = ORPHANED_AFTER_NS,
@@ -77,7 +78,7 @@ class Stage:
         """Tie a step to its surroundings; nothing happens before `run`."""
         self._step, self._inbox, self._post, self._row = step, inbox, post, row
         self._arenas, self._clock, self._log = arenas, clock, log
-        self._is_told_to_stop = is_told_to_stop
+        self._is_told_to_stop, self._is_hurried = is_told_to_stop, is_hurried
         self._role, self._station = row.member
         self._tells_done = part_limit > 0 and self._role is Role.SINK
         self._orphans = Orphans(orphaned_after_ns)
@@ -87,7 +88,10 @@ class Stage:
         self._trouble = ""
 
     def run(self, drain_ns: int) -> Ended:
-        """Work until asked to stop, then at most `drain_ns` until nothing is held."""
+        """Work until asked to stop, then at most `drain_ns` until nothing is held.
+
+        When `is_hurried` nothing is waited for: whoever calls closes the step then.
+        """
         stop_by_ns = None
         while True:
             self._turn()
@@ -104,7 +108,7 @@ class Stage:
                 self._rest()
             if self._is_finished(now_ns):
                 return Ended(is_drained=True)
-            if now_ns >= stop_by_ns:
+            if now_ns >= stop_by_ns or self._is_hurried():
                 return Ended(is_drained=False)
 
     # ------------------------------------------------------------ a turn

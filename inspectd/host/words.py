@@ -19,6 +19,7 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         "process_stalled": "A process did not move for longer than its patience; it is killed.",
         "process_failed": "A process ends because of an error that it names.",
         "process_late": "A process did not finish in time when it was stopped; it is killed.",
+        "process_hurried": "A process is to end at once, but with its outputs in the reject state.",
         "process_not_drained": "A process ends with something still in its hands.",
         "slots_reclaimed": "The slots of a process that died are free again; its parts are FAULT.",
         "slot_orphaned": "A slot was handed to a process that never got its ticket; it is free.",
