@@ -44,7 +44,7 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         "verdict_not_acknowledged": "The PLC did not take a verdict in time: overrun.",
         "plc_silent": "The PLC answers, but its heartbeat stands still: its program does not run.",
         "plc_beats_again": "The PLC's heartbeat counts again.",
-        "trigger_counter_set": "The PLC set its trigger counter while it did not mean its triggers.",
+        "trigger_counter_set": "The PLC set its trigger counter while TRIGGER_ENABLE was 0.",
         "command_taken": "A command of the PLC was taken up.",
         "command_done": "It was carried out; `recipe` is the active one.",
         "command_failed": "It was not (`why`, see CommandResult); nothing has changed.",
