@@ -27,7 +27,7 @@ class Planned(NamedTuple):
     command: int
     argument: int = 0
     at_s: float = 0.0
-    """Not before so many seconds after the PLC's start, nor before vision lives."""
+    """Not before so many seconds after vision was alive for the first time."""
 
 
 class Done(NamedTuple):
@@ -69,6 +69,7 @@ class Commander:
         self._planned = sorted(planned, key=lambda one: one.at_s)
         self._asked: Planned | None = None
         self._asked_ns = 0
+        self._there_ns: int | None = None
         self.sequence = NO_COMMAND
         """As in `command_sequence`."""
         self.done: list[Done] = []
@@ -83,22 +84,27 @@ class Commander:
         """Whether a command waits for its answer."""
         return self._asked is not None
 
-    def scan(self, now_ns: int, started_ns: int, head: Head, *, is_there: bool) -> None:
+    def scan(self, now_ns: int, head: Head, *, is_there: bool) -> None:
         """Look at the answer, then give the next command that is due.
 
         Args:
             now_ns: of this scan.
-            started_ns: of the first one.
             head: what vision says.
             is_there: whether vision lives.
         """
+        if self._there_ns is None and is_there:
+            self._there_ns = now_ns
         if self._asked is not None:
             self._look(now_ns, self._asked, head)
-        is_due = bool(self._planned) and now_ns - started_ns >= self._planned[0].at_s * 1e9
         is_echoed = head.command_echo == self.sequence
-        if self._asked is None and is_due and is_there and is_echoed:
+        if self._asked is None and is_there and is_echoed and self._is_due(now_ns):
             self._asked, self._asked_ns = self._planned.pop(0), now_ns
             self.sequence = next_sequence(self.sequence)
+
+    def _is_due(self, now_ns: int) -> bool:
+        if not self._planned or self._there_ns is None:
+            return False
+        return now_ns - self._there_ns >= self._planned[0].at_s * 1e9
 
     def _look(self, now_ns: int, asked: Planned, head: Head) -> None:
         if head.command_echo != self.sequence:

@@ -116,7 +116,7 @@ class PlcProgram:
         self._note_overrun(head)
         taken = self._take(now_ns, block)
         is_trusted = head.test_constant == TEST_CONSTANT and not self._beat.is_stale
-        self._commander.scan(now_ns, self._started_ns, head, is_there=is_trusted)
+        self._commander.scan(now_ns, head, is_there=is_trusted)
         is_ready = self._is_ready(head, is_trusted=is_trusted)
         if is_ready is not self._was_ready:
             self._was_ready = is_ready

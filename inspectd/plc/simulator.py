@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="WHAT[@S]",
-        help="have vision do it, after S seconds: reset, golden, recipe:NUMBER (repeatable)",
+        help="S seconds after vision came, have it do reset, golden or recipe:NUMBER (repeatable)",
     )
     add("--report", type=Path, help="write what happened here, as JSON, when stopped")
     add("--book", type=Path, help="write what happens here while it happens, a JSON line each")

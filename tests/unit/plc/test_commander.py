@@ -46,12 +46,12 @@ def test_whatever_a_station_file_may_say_can_be_read(text: str) -> None:
 def test_commands_are_given_one_after_the_other() -> None:
     """The next one waits for the answer of the last, and for its moment."""
     commander = Commander([Planned(Command.RECIPE, 2, 1.0), Planned(Command.RESET)])
-    commander.scan(0, 0, Head(), is_there=True)
+    commander.scan(0, Head(), is_there=True)
     assert (commander.asked.command, commander.sequence) == (Command.RESET, 1)
-    commander.scan(2 * S, 0, Head(), is_there=True)
-    commander.scan(3 * S, 0, _head(1, CommandState.EXECUTING), is_there=True)
+    commander.scan(2 * S, Head(), is_there=True)
+    commander.scan(3 * S, _head(1, CommandState.EXECUTING), is_there=True)
     assert commander.sequence == 1
-    commander.scan(4 * S, 0, _head(1, CommandState.COMPLETED), is_there=True)
+    commander.scan(4 * S, _head(1, CommandState.COMPLETED), is_there=True)
     assert commander.asked == Planned(Command.RECIPE, 2, 1.0)
     assert [(one.sequence, one.state, one.after_ms) for one in commander.done] == [
         (1, "COMPLETED", 4000.0)
@@ -61,17 +61,17 @@ def test_commands_are_given_one_after_the_other() -> None:
 def test_nothing_is_commanded_while_vision_is_away() -> None:
     """It would not be carried out."""
     commander = Commander([Planned(Command.RESET)])
-    commander.scan(0, 0, Head(), is_there=False)
+    commander.scan(0, Head(), is_there=False)
     assert not commander.is_busy
 
 
 def test_a_command_that_vision_did_not_carry_out_is_given_again() -> None:
     """It came while vision was starting: echoed with the state NONE."""
     commander = Commander([Planned(Command.RESET)])
-    commander.scan(0, 0, Head(), is_there=True)
-    commander.scan(S, 0, _head(1, CommandState.NONE), is_there=True)
+    commander.scan(0, Head(), is_there=True)
+    commander.scan(S, _head(1, CommandState.NONE), is_there=True)
     assert commander.sequence == 2
     failed = _head(2, CommandState.FAILED, CommandResult.NOT_READY)
-    commander.scan(2 * S, 0, failed, is_there=True)
+    commander.scan(2 * S, failed, is_there=True)
     assert [(one.sequence, one.result) for one in commander.done] == [(2, "NOT_READY")]
     assert not commander.is_busy
