@@ -17,6 +17,7 @@ from inspectd.frame import Kind, Reason, Stamp, Verdict
 from inspectd.plc.simulator import main
 from inspectd.ports import Context
 from inspectd.stages.sink.conversation import Conversation
+from inspectd.stages.sink.manner import Manner
 from inspectd.stages.sink.modbus import ModbusPeer
 from inspectd.stages.sink.step import SinkStep
 from inspectd.stages.sink.timing import Timing
@@ -30,6 +31,8 @@ TIMING = Timing(
     heartbeat_ns=100 * MS,
     reconnect_ns=200 * MS,
     ack_timeout_ns=2000 * MS,
+    tell_late_ns=10_000 * MS,
+    plc_watchdog_ns=2000 * MS,
 )
 
 
@@ -79,7 +82,8 @@ def sink_at(port: int, parts: int) -> SinkStep:
         count=context.count,
         log=context.log,
     )
-    return SinkStep(0, TIMING, conversation, context, recipe=7, is_plc_triggered=True)
+    manner = Manner(timing=TIMING, is_plc_triggered=True, recipe_digest=7)
+    return SinkStep(0, manner, conversation, context)
 
 
 def _exists(process: int) -> bool:
