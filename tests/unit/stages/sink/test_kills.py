@@ -161,5 +161,6 @@ def test_a_station_without_a_plc_misses_no_part_either(make_bench: Any, words: l
     _live(bench, fate, words, 2000)
     ids = [e.trigger_id for e in bench.events if e.verdict is not Verdict.NONE]
     firsts = list(dict.fromkeys(ids))
-    assert firsts == list(range(1, len(firsts) + 1))
-    assert len(firsts) >= PARTS - len(words)  # the last triggers may die with their sink's inbox
+    # The first triggers of all, and the last, may die in their sink's hands: no id shows the gap.
+    assert firsts == list(range(firsts[0], firsts[0] + len(firsts)))
+    assert len(firsts) >= PARTS - len(words)
