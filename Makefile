@@ -10,7 +10,7 @@ MINUTES ?= 15
 PYTHON ?= $(firstword $(foreach p,python3.11 python3.12 python3.13 python3.10 python3,$(shell $(p) -c 'import sys; sys.version_info[:2] in [(3, n) for n in range(10, 14)] and print("$(p)")' 2>/dev/null)))
 BIN := $(VENV)/bin
 
-.PHONY: demo test check deeppcb bench chaos soak peers gpu-config clean
+.PHONY: demo test test-long check deeppcb bench chaos soak peers gpu-config clean
 .DEFAULT_GOAL := help
 
 help:
@@ -45,6 +45,11 @@ test: $(VENV)/.test
 
 check: $(VENV)/.test
 	@tests/check $(BIN) --fast
+
+# What takes too long for every change: real PLCs, brokers and databases of other makers (`make peers`
+# first, for those that are no Python packages), fault campaigns, kills by the dozen.
+test-long: $(VENV)/.test
+	@$(BIN)/python -m pytest -q -m long
 
 # DeepPCB test_public through the running daemon (CONTRIBUTING.md says where the pictures are expected).
 deeppcb: $(VENV)/.demo

@@ -9,7 +9,7 @@ import pytest
 from tests.contract.peers.peer import KINDS, Kind
 from tests.contract.peers.suite import PeerContract
 
-pytestmark = [pytest.mark.process, pytest.mark.slow]
+pytestmark = [pytest.mark.long, pytest.mark.process, pytest.mark.slow]
 
 
 @pytest.fixture(params=KINDS, ids=lambda kind: str(kind.name))

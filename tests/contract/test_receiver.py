@@ -20,7 +20,7 @@ from inspectd.forward.table import ddl
 from tests.receivers.fake import FakeReceiver
 from tests.receivers.peers import Broker, Listener, Server, free_port, until
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.long, pytest.mark.slow, pytest.mark.timeout(120)]
 
 
 def outgoing(number: int, **values: Any) -> Outgoing:

@@ -18,6 +18,7 @@ from tests.contract.test_receiver import connected, outgoing, run
 from tests.receivers.peers import Broker, Listener, until
 
 pytestmark = [
+    pytest.mark.long,
     pytest.mark.slow,
     pytest.mark.timeout(60),
     # paho leaves the socket of a failed handshake to the garbage collector

@@ -16,7 +16,7 @@ from inspectd.forward.table import ddl
 from tests.contract.test_receiver import connected, outgoing, run
 from tests.receivers.peers import Server, free_port
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]
+pytestmark = [pytest.mark.long, pytest.mark.slow, pytest.mark.timeout(60)]
 
 
 @pytest.fixture(scope="module")

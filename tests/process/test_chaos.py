@@ -20,7 +20,7 @@ from inspectd.config.load import load
 from inspectd.frame import Reason, Verdict
 from inspectd.plc.registers import VERDICT, VerdictBlock, encode_verdict
 
-pytestmark = [pytest.mark.process, pytest.mark.slow, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.long, pytest.mark.process, pytest.mark.slow, pytest.mark.timeout(400)]
 
 _ROOT = Path(__file__).parents[2]
 _FILE = """

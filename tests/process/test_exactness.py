@@ -9,7 +9,7 @@ import pytest
 
 from tests.process.killed_line import KilledLine, audited, gaps, pictures_in
 
-pytestmark = [pytest.mark.process, pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.long, pytest.mark.process, pytest.mark.slow, pytest.mark.timeout(900)]
 
 _KILLS_A_START = 4
 """The supervisor gives up a process that dies six times within a minute."""

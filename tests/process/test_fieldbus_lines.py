@@ -42,7 +42,7 @@ stations:
     plc: PLC
 """
 
-pytestmark = [pytest.mark.process, pytest.mark.slow, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.long, pytest.mark.process, pytest.mark.slow, pytest.mark.timeout(120)]
 
 
 @pytest.fixture(params=[kind for kind in KINDS if kind.name in PLCS], ids=lambda kind: kind.name)

@@ -22,7 +22,7 @@ from inspectd.forward.table import ddl
 from tests.receivers.peers import Broker, Listener, Server, free_port, until
 from tests.receivers.records import event, opened, recorded
 
-pytestmark = [pytest.mark.process, pytest.mark.slow, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.long, pytest.mark.process, pytest.mark.slow, pytest.mark.timeout(180)]
 
 _ROOT = Path(__file__).parents[2]
 
