@@ -67,7 +67,8 @@ def nodes_can_be_found(plc: OpcuaPlc) -> Iterator[Complaint]:
 def user_has_one_password(user: OpcuaUser) -> Iterator[Complaint]:
     """`user` has `password_file` or `password_env`, and not both."""
     if bool(user.password_file) == bool(user.password_env):
-        yield Complaint("", "give exactly one of password_file and password_env")
+        what = "no password, or two; give exactly one of password_file and password_env"
+        yield Complaint("", what)
 
 
 def password_is_encrypted(plc: OpcuaPlc) -> Iterator[Complaint]:

@@ -22,6 +22,7 @@ from inspectd.stages.sink.port import Plc
 from inspectd.stages.sink.scripted import Mishap, ScriptedPlc
 from tests.contract.peers.peer import KINDS, Kind, playing
 
+_LONG = {kind.name: [pytest.mark.long] for kind in KINDS if kind.name not in {"modbus", "s7"}}
 NG = VerdictBlock(0x12345678, Verdict.NG, Reason.DEFECT, 7)
 
 
@@ -64,7 +65,11 @@ def peer_at(port: int, **other: Any) -> ModbusPeer:
     params=[
         *("modbus high_first", "modbus low_first", "absent", "scripted"),
         *(
-            pytest.param(kind, id=kind.name, marks=[pytest.mark.process, pytest.mark.slow])
+            pytest.param(
+                kind,
+                id=kind.name,
+                marks=[pytest.mark.process, pytest.mark.slow, *_LONG.get(kind.name, [])],
+            )
             for kind in KINDS
         ),
     ]
