@@ -55,7 +55,7 @@ class Throughput:
 def find(seconds: float, batch_max: int, stations: tuple[int, ...] = (1, 2, 4)) -> Finding:
     """Measure lines of so many stations."""
     each = [measure(number, seconds, batch_max) for number in stations]
-    worst = min(one.share for one in each)
+    alone = next((one for one in each if one.stations == 1), each[0])
     return Finding(
         title=f"throughput, engine of {ENGINE.base_ms:g} ms + {ENGINE.per_frame_ms:g} ms a frame, "
         f"batches of at most {batch_max}",
@@ -84,8 +84,8 @@ def find(seconds: float, batch_max: int, stations: tuple[int, ...] = (1, 2, 4)) 
                 for one in each
             ],
         },
-        aim=f"share at least {_SHARE_MIN}",
-        is_met=worst >= _SHARE_MIN,
+        aim=f"share at least {_SHARE_MIN} with one station",
+        is_met=alone.share >= _SHARE_MIN,
     )
 
 
