@@ -15,7 +15,9 @@ Single writers. Words, marks and pages are the sink's; confirmations are the rec
 confirmation names the number of its entry: it means nothing for a later entry in the same place.
 
 Places. The number of an entry, modulo `ENTRIES`, is its place. Numbers go up; places that hold
-parts not told yet are passed over. When nothing is free the oldest event gives way.
+parts not told yet are passed over, and so is that of the part told last: a later life goes on after
+it. When nothing is free, the event that was told first gives way: not the one with the lowest
+number, for a part has its number from its trigger on.
 """
 
 import itertools
@@ -74,6 +76,11 @@ class MemfdJournal:
         self._pages_at = starts[-1]
         self._held: dict[tuple[int, int], int] = {}
         """Number of the entry of each part that is not told yet (the sink's)."""
+        self._told: dict[int, None] = {}
+        """Numbers of the events that stand here, in the order in which they were told (the
+        sink's)."""
+        self._settled = 0
+        """Number of the part told last; 0: none yet (the sink's)."""
         self._last_number = self._last_event = self._done = 0
 
     @classmethod
@@ -135,14 +142,18 @@ class MemfdJournal:
         """What stands here; go on after it."""
         words = [word for word in self._words if word]
         pages = [page for word in words if (page := self._page(word)) is not None]
-        told = [page for page in pages if page.standing is Standing.TOLD]
+        told = sorted(
+            (page for page in pages if page.standing is Standing.TOLD), key=lambda page: page.event
+        )
         held = sorted(page for page in pages if page.standing is not Standing.TOLD)
         settled = max(
             (page for page in told if page.done), key=lambda page: page.done, default=None
         )
         self._held = {_key(page.ticket): page.number for page in held}
+        self._told = dict.fromkeys(page.number for page in told)
+        self._settled = 0 if settled is None else settled.number
         self._last_number = max((word >> _NUMBER_SHIFT for word in words), default=0)
-        self._last_event = max((page.event for page in told), default=0)
+        self._last_event = told[-1].event if told else 0
         self._done = 0 if settled is None else settled.done
         begun = self._begun[0]
         return Past(
@@ -171,6 +182,7 @@ class MemfdJournal:
         self._held.pop(_key(ticket), None)
         self._done += 1
         self._tell(number, ticket, self._done, sequence)
+        self._settled = number
         return was_seen
 
     def note(self, ticket: Ticket) -> bool:
@@ -217,6 +229,7 @@ class MemfdJournal:
         self._last_event += 1
         self._marks[number % self._entries] = mark_of(ticket)
         self._write(Page(number, self._last_event, done, sequence, Standing.TOLD, ticket))
+        self._told[number] = None
 
     def _write(self, page: Page) -> None:
         """Write the page that does not count, then have it count."""
@@ -246,31 +259,38 @@ class MemfdJournal:
     def _next(self) -> tuple[int, bool]:
         """A number whose place is free, and whether it is so without a loss."""
         number, was_seen = self._last_number + 1, True
-        place = number % self._entries
-        word = self._words[place]
-        is_recorded = self._confirmed[place] == (word >> _NUMBER_SHIFT) << 1 | _IS_COMMITTED
-        if word and not (is_recorded and word & _STANDING == Standing.TOLD):
+        word = self._words[number % self._entries]
+        former = word >> _NUMBER_SHIFT
+        if word and not self._is_free(word, former):
             number, was_seen = self._search(number)
+            former = self._words[number % self._entries] >> _NUMBER_SHIFT
+        self._told.pop(former, None)
         self._last_number = number
         return number, was_seen
 
+    def _is_free(self, word: int, number: int) -> bool:
+        """Whether an entry is needed by nobody: in the record, and not the part told last."""
+        is_recorded = self._confirmed[number % self._entries] == number << 1 | _IS_COMMITTED
+        return is_recorded and word & _STANDING == Standing.TOLD and number != self._settled
+
     def _search(self, number: int) -> tuple[int, bool]:
-        """The next number with a free place; else the one over the oldest event.
+        """The next number with a free place; else the one over the event told first.
 
         Raises:
             ArenaFault: all entries hold parts not told yet: the ledger has a limit far below.
         """
         words = _copied(self._words)
-        is_told = _is_told(words)
-        free = np.flatnonzero((words == 0) | (is_told & self._is_committed(words)))
+        is_free = (words == 0) | (_is_told(words) & self._is_committed(words))
+        if self._settled:
+            is_free[self._settled % self._entries] = False
+        free = np.flatnonzero(is_free)
         if free.size:
             return number + int(((free - number) % self._entries).min()), True
-        told = words[is_told]
-        if not told.size:
+        oldest = next((told for told in self._told if told != self._settled), None)
+        if oldest is None:
             raise ArenaFault(
                 "the journal is full of parts not told yet", "report this with the log"
             )
-        oldest = int(told.min()) >> _NUMBER_SHIFT
         return number + (oldest - number) % self._entries, self._is_taken(oldest)
 
     def _is_taken(self, number: int) -> bool:
