@@ -15,6 +15,7 @@ from inspectd.config import (
     enginerules,
     forwardrules,
     linerules,
+    metricsrules,
     opcuarules,
     reciperules,
     rejectrules,
@@ -28,6 +29,7 @@ from inspectd.config.schema import (
     Exposure,
     ForbidRule,
     Line,
+    Metrics,
     ModbusPlc,
     MqttForward,
     MqttTls,
@@ -296,6 +298,7 @@ RULES: tuple[tuple[type[Any], CrossRule], ...] = (
     (PostgresqlForward, forwardrules.dsn_holds_no_password),
     (PostgresqlForward, forwardrules.table_is_a_plain_name),
     (Line, forwardrules.receiver_names_are_unique),
+    (Metrics, metricsrules.listening_is_local_or_meant),
 )
 """Every rule, with the class of the objects it is asked about."""
 

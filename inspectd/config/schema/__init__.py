@@ -37,6 +37,7 @@ from inspectd.config.schema.gate import (
 )
 from inspectd.config.schema.key import Region, key
 from inspectd.config.schema.line import Budget, Line, Station
+from inspectd.config.schema.metrics import Metrics
 from inspectd.config.schema.opcua import OpcuaPlc, OpcuaSecurity, OpcuaServerPlc, OpcuaUser
 from inspectd.config.schema.plc import AbsentPlc, ModbusPlc, Plc, PlcSimulator
 from inspectd.config.schema.recipes import Recipe
@@ -80,6 +81,7 @@ __all__ = [
     "Gpu",
     "Io",
     "Line",
+    "Metrics",
     "ModbusEncoder",
     "ModbusIo",
     "ModbusPlc",

@@ -7,6 +7,7 @@ from inspectd.config.schema.engine import Engine, Model, Template
 from inspectd.config.schema.forward import Forward
 from inspectd.config.schema.gate import Gate
 from inspectd.config.schema.key import key
+from inspectd.config.schema.metrics import Metrics
 from inspectd.config.schema.plc import Plc
 from inspectd.config.schema.recipes import Recipe
 from inspectd.config.schema.record import Record
@@ -85,6 +86,8 @@ class Line:
     """What is remembered."""
     forward: tuple[Forward, ...] = key(())
     """Who else gets the events: receivers outside the line, sent from the record."""
+    metrics: Metrics | None = key(None)
+    """Figures for Prometheus (docs/metrics.md); not served when not given."""
     memory_max_mb: int = key(2048, ge=16)
     """Upper limit for all frame memory of the line."""
     file: str = key("", is_path=True, by_loader=True)
