@@ -39,6 +39,7 @@ class Role(IntEnum):
     FORWARD = 8
     REJECT = 9
     OPCUA = 10
+    WEB = 11
 
 
 class Kind(IntEnum):

@@ -257,7 +257,8 @@ class Context:
     """Values for single stages: `plc_port`, `io_port` (int) of simulators; `epoch_ns`
     (int, monotonic), when the line began to see parts, for cameras that trigger by themselves;
     `are_sinks_gone` (a call that answers a bool), for the record, which then closes the books;
-    `former` (pairs of `Origin` and `Journal`), journals of a run that was killed whole."""
+    `former` (pairs of `Origin` and `Journal`), journals of a run that was killed whole;
+    `processes` (a call that answers the rows of the board), for the operator's view."""
     journals: Mapping[int, Journal] = field(default_factory=dict)
     """By station index: the sink has its own, the record has all, nobody else has one."""
 

@@ -19,6 +19,7 @@ from inspectd.config import (
     opcuarules,
     reciperules,
     rejectrules,
+    webrules,
 )
 from inspectd.config.complaint import Complaint, CrossRule, repeated_names
 from inspectd.config.recipes import every_rule
@@ -298,6 +299,7 @@ RULES: tuple[tuple[type[Any], CrossRule], ...] = (
     (PostgresqlForward, forwardrules.dsn_holds_no_password),
     (PostgresqlForward, forwardrules.table_is_a_plain_name),
     (Line, forwardrules.receiver_names_are_unique),
+    *webrules.RULES,
     (Metrics, metricsrules.listening_is_local_or_meant),
 )
 """Every rule, with the class of the objects it is asked about."""

@@ -65,18 +65,24 @@ def _with_receivers(line: Line) -> Sequence[int]:
     return (-1,) if line.forward else ()
 
 
+def _with_view(line: Line) -> Sequence[int]:
+    """The operator's view is one process, for a line that wants it."""
+    return (-1,) if line.web else ()
+
+
 ON_DEMAND: Mapping[Role, Callable[[Line], Sequence[int]]] = MappingProxyType(
     {
         Role.REJECT: _with_own_ejector,
         Role.FORWARD: _with_receivers,
         Role.OPCUA: _with_opcua_server,
+        Role.WEB: _with_view,
     }
 )
 """Roles that only some lines have: which stations (-1: the line) want one."""
 
-EXPENDABLE: frozenset[Role] = frozenset({Role.FORWARD})
+EXPENDABLE: frozenset[Role] = frozenset({Role.FORWARD, Role.WEB})
 """Their deaths never end the line, however many: nobody waits for them. No leg of the journey leads
-to them either: forwarders follow the record's file."""
+to them either: forwarders and view follow the record's file."""
 
 JOURNEY: tuple[Leg, ...] = (
     Leg(Role.SINK, Kind.FIRE, Role.CAMERA),

@@ -193,6 +193,7 @@ def _context(
     if station in manifest.io_ports:
         extra["io_port"] = manifest.io_ports[station]
     extra["model_digests"] = manifest.model_digests
+    extra["processes"] = board.states
     extra["former"] = [(journal.origin, journal) for journal in shared.former]
     extra["are_sinks_gone"] = lambda: is_orphaned() or not _sinks_of(board)
     return Context(
@@ -226,7 +227,7 @@ def _orphaned_after_ns(role: Role, line: Line) -> int:
 
 def _set_priority(role: Role, log: Callable[..., None]) -> None:
     """Put what is timed before, the record behind all others; before libzmq starts its thread."""
-    if role in (Role.RECORD, Role.FORWARD):
+    if role in (Role.RECORD, Role.FORWARD, Role.WEB):
         os.nice(_RECORD_NICENESS)
     if role is Role.INFER:
         with suppress(OSError):

@@ -43,6 +43,7 @@ _FIRST = (
     Role.JUDGE,
     Role.GATE,
     Role.FORWARD,
+    Role.WEB,
 )
 """Started together, in this order; the camera follows when all are ready, so that no part is
 triggered that nobody would judge. Nobody waits for the forwarders."""
@@ -283,6 +284,7 @@ class Supervisor:
         reports = {names[simulator.station]: simulator.stop() for simulator in simulators}
         self._end_role(Role.RECORD, crew, signals)
         self._end_role(Role.FORWARD, crew, signals)
+        self._end_role(Role.WEB, crew, signals)
         return reports
 
     def _end_role(self, role: Role, crew: Crew, signals: Signals) -> None:

@@ -57,7 +57,9 @@ from inspectd.config.schema.reject import (
     RejectEye,
 )
 from inspectd.config.schema.rules import CountRule, EachHasRule, ForbidRule, Rule
+from inspectd.config.schema.text import Reader, Text
 from inspectd.config.schema.tiles import Tiles
+from inspectd.config.schema.web import Web, WebTls
 
 __all__ = [
     "AbsentPlc",
@@ -100,6 +102,7 @@ __all__ = [
     "PlcTrigger",
     "PostgresqlForward",
     "Presence",
+    "Reader",
     "Recipe",
     "Record",
     "Region",
@@ -115,8 +118,11 @@ __all__ = [
     "Station",
     "Template",
     "Tensorrt",
+    "Text",
     "Tiles",
     "TimerTrigger",
     "Trigger",
+    "Web",
+    "WebTls",
     "key",
 ]

@@ -14,6 +14,7 @@ from inspectd.config.schema.record import Record
 from inspectd.config.schema.reject import PlcReject, Reject
 from inspectd.config.schema.rules import Rule
 from inspectd.config.schema.tiles import Tiles
+from inspectd.config.schema.web import Web
 
 __all__ = ["Budget", "Line", "Station"]
 
@@ -86,6 +87,8 @@ class Line:
     """What is remembered."""
     forward: tuple[Forward, ...] = key(())
     """Who else gets the events: receivers outside the line, sent from the record."""
+    web: Web | None = key(None)
+    """The operator's view in a browser; off when not given."""
     metrics: Metrics | None = key(None)
     """Figures for Prometheus (docs/metrics.md); not served when not given."""
     memory_max_mb: int = key(2048, ge=16)
