@@ -27,9 +27,11 @@ COMMANDS: tuple[Command, ...] = (
     Command("run", "inspectd.cli.run", "run the line of a station file until stopped"),
     Command("check", "inspectd.cli.check", "say every fault of a station file, with its place"),
     Command("report", "inspectd.cli.report", "sum up a run from its record"),
+    Command("review", "inspectd.cli.review", "false calls and escapes: list, mark, export as COCO"),
     Command(
         "forward", "inspectd.cli.forward", "receivers of events: how far, SQL, sending by hand"
     ),
+    Command("metrics", "inspectd.cli.metrics", "one scrape of a running line; alert rules"),
     Command("gate", "inspectd.cli.gate", "learn limits from good pictures; measure pictures"),
     Command("model", "inspectd.cli.model", "show a model directory, try it, store golden outputs"),
     Command(

@@ -40,6 +40,7 @@ class Role(IntEnum):
     REJECT = 9
     OPCUA = 10
     WEB = 11
+    METRICS = 12
 
 
 class Kind(IntEnum):

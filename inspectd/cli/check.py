@@ -8,6 +8,7 @@ from inspectd.config.schema import Line, PaddleEngine
 from inspectd.errors import Exit, StationFaults
 from inspectd.forward import receivers
 from inspectd.host.log import make_log
+from inspectd.metrics import checks as metrics_checks
 from inspectd.model import checks, distributions
 from inspectd.stages.camera import checks as camera_checks
 from inspectd.stages.infer import checks as engine_checks
@@ -21,6 +22,7 @@ _OF_FILE: tuple[ExtraCheck, ...] = (
     camera_checks.check,
     receivers.check,
     opcua_checks.check,
+    metrics_checks.check,
 )
 EXTRA_CHECKS: tuple[ExtraCheck, ...] = (*_OF_FILE, engine_checks.check, peers.check)
 """Checks of higher floors, made when the file itself is right."""

@@ -21,6 +21,7 @@ STEPS: Mapping[Role, str] = MappingProxyType(
         Role.FORWARD: "inspectd.forward.step:build",
         Role.REJECT: "inspectd.stages.reject.step:build",
         Role.OPCUA: "inspectd.stages.sink.opcua_step:build",
+        Role.METRICS: "inspectd.metrics.step:build",
         Role.WEB: "inspectd.web.step:build",
     }
 )

@@ -70,19 +70,25 @@ def _with_view(line: Line) -> Sequence[int]:
     return (-1,) if line.web else ()
 
 
+def _with_metrics(line: Line) -> Sequence[int]:
+    """The exporter is one process, for a line whose figures are wanted."""
+    return () if line.metrics is None else (-1,)
+
+
 ON_DEMAND: Mapping[Role, Callable[[Line], Sequence[int]]] = MappingProxyType(
     {
         Role.REJECT: _with_own_ejector,
         Role.FORWARD: _with_receivers,
         Role.OPCUA: _with_opcua_server,
+        Role.METRICS: _with_metrics,
         Role.WEB: _with_view,
     }
 )
 """Roles that only some lines have: which stations (-1: the line) want one."""
 
-EXPENDABLE: frozenset[Role] = frozenset({Role.FORWARD, Role.WEB})
+EXPENDABLE: frozenset[Role] = frozenset({Role.FORWARD, Role.METRICS, Role.WEB})
 """Their deaths never end the line, however many: nobody waits for them. No leg of the journey leads
-to them either: forwarders and view follow the record's file."""
+to them either: forwarders, exporter and view follow the record's file."""
 
 JOURNEY: tuple[Leg, ...] = (
     Leg(Role.SINK, Kind.FIRE, Role.CAMERA),

@@ -227,7 +227,7 @@ def _orphaned_after_ns(role: Role, line: Line) -> int:
 
 def _set_priority(role: Role, log: Callable[..., None]) -> None:
     """Put what is timed before, the record behind all others; before libzmq starts its thread."""
-    if role in (Role.RECORD, Role.FORWARD, Role.WEB):
+    if role in (Role.RECORD, Role.FORWARD, Role.METRICS, Role.WEB):
         os.nice(_RECORD_NICENESS)
     if role is Role.INFER:
         with suppress(OSError):

@@ -49,6 +49,7 @@ PATIENCE: Mapping[Role, Patience] = MappingProxyType(
         Role.FORWARD: Patience(busy_s=5, kill_s=60, drain_s=5),  # what is not sent stays
         Role.REJECT: Patience(drain_s=10),  # parts that are on the belt reach the ejector
         Role.OPCUA: Patience(),
+        Role.METRICS: Patience(busy_s=5, kill_s=60),  # waits for the record's disk
         Role.WEB: Patience(busy_s=5, kill_s=60),  # people can wait, and see that it is away
     }
 )

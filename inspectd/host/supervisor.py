@@ -43,6 +43,7 @@ _FIRST = (
     Role.JUDGE,
     Role.GATE,
     Role.FORWARD,
+    Role.METRICS,
     Role.WEB,
 )
 """Started together, in this order; the camera follows when all are ready, so that no part is
@@ -284,6 +285,7 @@ class Supervisor:
         reports = {names[simulator.station]: simulator.stop() for simulator in simulators}
         self._end_role(Role.RECORD, crew, signals)
         self._end_role(Role.FORWARD, crew, signals)
+        self._end_role(Role.METRICS, crew, signals)
         self._end_role(Role.WEB, crew, signals)
         return reports
 

@@ -85,6 +85,8 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         "archive_check_failed": "The archive's disk does not answer; nothing was deleted.",
         "archive_paused": "Space is short: no pictures are kept until the oldest have made room.",
         "archive_resumed": "There is room for pictures again.",
+        # the exporter
+        "metrics_serving": "The figures for Prometheus are served at `url`.",
         # the forwarders
         "forward_works_again": "A receiver takes events again; it gets all that it missed.",
         "forward_begins_anew": "A receiver begins a database that is new to it (docs/forward.md).",

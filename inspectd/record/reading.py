@@ -44,6 +44,8 @@ class Part:
     judge_ms: float | None
     sink_ms: float | None
     total_ms: float | None
+    sink_queued_ns: int = 0
+    """When the verdict came to the sink, monotonic."""
 
     @property
     def times_ms(self) -> tuple[float | None, ...]:
@@ -144,6 +146,11 @@ class Reading:
                     yield Part(*row)
         except sqlite3.Error as error:
             raise _unreadable(self._path, error) from error
+
+    def newest(self) -> int:
+        """The largest `sequence` of all runs; 0: there is no event."""
+        ((newest,),) = self._rows("SELECT max(sequence) FROM events", ())
+        return newest or 0
 
     def _rows(self, query: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
         try:
