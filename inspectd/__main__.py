@@ -40,6 +40,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("plan", "inspectd.cli.plan", "estimate memory and time of a line on a card, with sums"),
     Command("plc-map", "inspectd.cli.plc_map", "print the register map for the controls engineer"),
     Command("opcua-cert", "inspectd.cli.opcua_cert", "make a certificate and key for OPC UA"),
+    Command("web-user", "inspectd.cli.web_user", "say who may use the operator's view"),
     Command("plc-sim", "inspectd.cli.plc_sim", "play the PLC: a Modbus server for trials"),
     Command(
         "bench", "inspectd.cli.bench", "measure the pipeline against baselines of the same run"

@@ -49,6 +49,10 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         "command_done": "It was carried out; `recipe` is the active one.",
         "command_failed": "It was not (`why`, see CommandResult); nothing has changed.",
         "verdict_carried_out_late": "A verdict that was given up had been carried out.",
+        # the operator's view
+        "web_listening": "The operator's view answers at `url`.",
+        "web_login": "Somebody logged in at the view.",
+        "web_login_refused": "Somebody gave a wrong name or password at the view.",
         # the ejector
         "ejector_reached": "The I/O module answers; the output is released, the belt is empty.",
         "ejector_lost": "The I/O module does not answer (`error`); all on the belt is rejected.",
