@@ -1,14 +1,15 @@
 """Labels of pictures in COCO JSON: names, order and boxes; pure but for reading the file."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from inspectd.errors import UsageFault
 from inspectd.frame import Detection
 
-__all__ = ["Labels", "file_key"]
+__all__ = ["Labels", "Picture", "as_coco", "file_key"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,3 +61,65 @@ class Labels:
 def file_key(file: str) -> str:
     """How a picture is called, wherever it lies: its file name without folders."""
     return PurePosixPath(file).name
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """One picture to write labels of."""
+
+    file: str
+    """Path of it, from the folder of the labels."""
+    width_px: int
+    height_px: int
+    boxes: tuple[Detection, ...]
+    about: Mapping[str, Any]
+    """What else is known of it; written under `inspectd` at the image."""
+
+
+def as_coco(pictures: Sequence[Picture], classes: Sequence[str]) -> dict[str, Any]:
+    """Labels as a COCO document; `Labels.read` reads it back.
+
+    Boxes keep the score that a model gave them (`score`, which other readers pass over), and end at
+    the picture's edge.
+
+    Args:
+        pictures: In the order of their ids, which begin at 1.
+        classes: Get ids from 1 on in this order; others that occur follow in alphabetical order.
+    """
+    others = {box.label for picture in pictures for box in picture.boxes} - set(classes)
+    names = [*dict.fromkeys(classes), *sorted(others)]
+    category_ids = {name: number for number, name in enumerate(names, start=1)}
+    images: list[dict[str, Any]] = []
+    annotations: list[dict[str, Any]] = []
+    for image_id, picture in enumerate(pictures, start=1):
+        images.append(
+            {
+                "id": image_id,
+                "file_name": picture.file,
+                "width": picture.width_px,
+                "height": picture.height_px,
+                "inspectd": dict(picture.about),
+            }
+        )
+        for box in picture.boxes:
+            x1, y1 = max(box.x1, 0.0), max(box.y1, 0.0)
+            width = min(box.x2, float(picture.width_px)) - x1
+            height = min(box.y2, float(picture.height_px)) - y1
+            if width <= 0 or height <= 0:
+                continue
+            annotations.append(
+                {
+                    "id": len(annotations) + 1,
+                    "image_id": image_id,
+                    "category_id": category_ids[box.label],
+                    "bbox": [x1, y1, width, height],
+                    "area": width * height,
+                    "iscrowd": 0,
+                    "score": box.score,
+                }
+            )
+    return {
+        "images": images,
+        "annotations": annotations,
+        "categories": [{"id": number, "name": name} for name, number in category_ids.items()],
+    }
