@@ -43,8 +43,9 @@ class Throttle:
             self._failures.pop(key, None)
 
     def _wait_ns(self, key: str, now_ns: int) -> int:
-        times = self._failures.get(key, ())
-        return times[0] + WINDOW_NS - now_ns if len(times) == FAILURES_MAX else 0
+        times = self._failures.get(key)
+        is_over = times is not None and len(times) == FAILURES_MAX
+        return times[0] + WINDOW_NS - now_ns if times and is_over else 0
 
     def _forget(self, now_ns: int) -> None:
         quiet = [key for key, times in self._failures.items() if now_ns - times[-1] >= WINDOW_NS]

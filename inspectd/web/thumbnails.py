@@ -95,8 +95,9 @@ class Thumbnails:
 
     def of(self, station: int, trigger_id: int, fired_ns: int) -> bytes | None:
         """The JPEG of a part, if it was copied; ids come again, so it must be after the trigger."""
-        captured_ns, jpeg = self._kept.get(station, {}).get(trigger_id, (0, None))
-        return jpeg if captured_ns >= fired_ns else None
+        kept = self._kept.get(station)
+        found = None if kept is None else kept.get(trigger_id)
+        return found[1] if found is not None and found[0] >= fired_ns else None
 
 
 def _newest(arena: Frames) -> _Found | None:

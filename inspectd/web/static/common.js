@@ -91,7 +91,7 @@ const inspectd = (() => {
       make("span", {id: "link", class: "link", role: "status"}),
       make("span", {class: "who"}, me.has_users ? `${me.name} (${word(me.right)})` : ""),
       other,
-      me.has_users ? make("button", {class: "plain", onclick: async () => { await post("/api/logout"); location.assign("/login"); }}, word("logout")) : null);
+      ...(me.has_users ? [make("button", {class: "plain", onclick: async () => { await post("/api/logout"); location.assign("/login"); }}, word("logout"))] : []));
   };
 
   // What a person does keeps the login alive; pictures that come by themselves do not.

@@ -19,7 +19,8 @@ inspectd.start((main, me) => {
     view.reason = make("span", {class: "reason"});
     view.age = make("span", {class: "age"});
     view.photo = make("div", {class: "photo"}, make("p", {class: "empty"}, word("waiting")));
-    view.caption = make("p", {class: "caption"});
+    view.badge = make("span", {class: "verdict"});
+    view.caption = make("span", {});
     view.counts = make("div", {class: "counts"});
     for (const kind of [...KINDS, "yield"]) {
       const figure = make("b", {});
@@ -41,7 +42,7 @@ inspectd.start((main, me) => {
     view.card = make("section", {class: "card station", "aria-label": station.name},
       make("div", {class: "top"}, make("h2", {}, station.name), view.verdict, view.reason, view.age),
       make("div", {class: "body"},
-        make("div", {class: "left"}, view.photo, view.caption),
+        make("div", {class: "left"}, view.photo, make("p", {class: "caption"}, view.badge, " ", view.caption)),
         make("div", {class: "right"}, view.counts,
           make("h3", {title: word("stages_key")}, word("stages")), view.stages, make("p", {class: "caption"}, word("stages_key")),
           make("h3", {}, word("rhythm"), " ", view.rhythm), view.plot)));
@@ -83,6 +84,8 @@ inspectd.start((main, me) => {
       } else if (!shown && view.shown === null) {
         text(view.photo.firstChild, word("no_picture"));
       }
+      view.badge.className = `verdict ${shown ? shown.verdict : ""}`;
+      text(view.badge, shown ? word(shown.verdict) : "");
       text(view.caption, !shown ? "" : shown.sequence !== last.sequence ? word("earlier", shown.trigger_id, duration(shown.age_ms))
         : word(shown.is_archived ? "archived" : "small"));
     }

@@ -52,10 +52,14 @@ inspectd.start(async (main, me) => {
     note.hidden = !mayReview;
     text(said, part.review ? word("said", word(part.review.judgement), part.review.reviewer, moment(part.review.reviewed_utc)) : "");
   };
+  const show = () => {
+    const tile = strip.children[at];
+    if (tile) strip.scrollLeft = tile.offsetLeft - strip.offsetLeft - (strip.clientWidth - tile.clientWidth) / 2;
+  };
   const choose = (index) => {
     if (index < 0 || index >= parts.length) return;
     at = index; note.value = ""; draw();
-    strip.children[at].scrollIntoView({block: "nearest", inline: "nearest"});
+    show();
   };
   const judge = async (judgement) => {
     const part = parts[at];
@@ -77,7 +81,7 @@ inspectd.start(async (main, me) => {
       parts = await get(`/api/events?${new URLSearchParams({before, verdict: kind})}`);
       at = Math.max(0, parts.findIndex((one) => one.sequence === asked));
       draw();
-      strip.children[at]?.scrollIntoView({block: "nearest", inline: "nearest"});
+      show();
     } catch (error) { text(said, error.message); }
   };
   addEventListener("keydown", (event) => {
