@@ -83,9 +83,6 @@ class MetricsStep:
     def wake(self, now_ns: int) -> Sequence[Out]:
         """Look at the line."""
         self._look_at_ns = now_ns + LOOK_NS
-        if self._bind_at_ns <= now_ns:
-            self._bind_at_ns = now_ns + BIND_NS
-            self._bind_trouble = self._door.open()
         self._follower.look()
         self._walk_on(now_ns)
         families = families_of(
@@ -96,6 +93,9 @@ class MetricsStep:
             self._tally,
         )
         self._door.show(families, now_ns)
+        if self._bind_at_ns <= now_ns:
+            self._bind_at_ns = now_ns + BIND_NS
+            self._bind_trouble = self._door.open()
         return ()
 
     def stop(self, now_ns: int) -> Sequence[Out]:  # noqa: ARG002 - of the protocol
