@@ -124,6 +124,12 @@ _OTHERS = (
         "Parts by what the PLC was told, and why.",
         ("station", "verdict", "reason"),
     ),
+    Metric(
+        "inspectd_reviews_total",
+        _C,
+        "What people said of verdicts: confirmed, false_call, escape.",
+        ("station", "judgement"),
+    ),
     Metric("inspectd_parts_stray_total", _C, "Verdicts for parts that nobody knows.", _STATION),
     Metric(
         "inspectd_verdicts_late_unmarked_total",

@@ -157,6 +157,8 @@ def _events(tally: Tally, seen: Snapshot) -> Iterator[tuple[str, Sample | Bucket
             yield "inspectd_stage_over_budget_total", Sample((name, stage), over)
         yield "inspectd_plc_confirm_seconds", _bucketed((name,), one.confirms)
         yield "inspectd_batch_size", _bucketed((name,), one.batches)
+        for judgement, count in one.reviews.items():
+            yield "inspectd_reviews_total", Sample((name, judgement), count)
         for measure, (value, limit) in one.measures.items():
             yield "inspectd_gate_measure", Sample((name, measure), value)
             yield "inspectd_gate_limit", Sample((name, measure), limit)

@@ -18,6 +18,7 @@ from inspectd.frame import Kind, Role, Ticket
 from inspectd.metrics.families import SLOT_OWNERS, families_of
 from inspectd.metrics.follow import Follower
 from inspectd.metrics.machine import Walk, disk_of, usage_of
+from inspectd.metrics.reviewed import ReviewFollower
 from inspectd.metrics.snapshot import ArchiveSize, Process, Snapshot
 from inspectd.metrics.tally import Tally
 from inspectd.ports import Context, Out, Step
@@ -30,6 +31,8 @@ BIND_NS = 5_000_000_000
 """Between two tries to have the address."""
 WALK_NS = 60_000_000_000
 """Between two walks through the archive."""
+REVIEWS_NS = 5_000_000_000
+"""Between two looks at the reviews."""
 _WALK_FILES = 500
 """At one look."""
 
@@ -65,9 +68,10 @@ class MetricsStep:
         self._follower = Follower(
             folder, context.run_id, self._tally, skips_past=context.restarts > 0
         )
+        self._reviews = ReviewFollower(folder, self._tally)
         self._walk = Walk(folder)
         self._archive: ArchiveSize | None = None
-        self._walk_at_ns = self._bind_at_ns = self._look_at_ns = 0
+        self._walk_at_ns = self._bind_at_ns = self._look_at_ns = self._reviews_at_ns = 0
         self._started_s = utc().timestamp()
         self._bind_trouble = ""
         self._door = _door_of(line, context)
@@ -84,6 +88,9 @@ class MetricsStep:
         """Look at the line."""
         self._look_at_ns = now_ns + LOOK_NS
         self._follower.look()
+        if self._reviews_at_ns <= now_ns:
+            self._reviews_at_ns = now_ns + REVIEWS_NS
+            self._reviews.look()
         self._walk_on(now_ns)
         families = families_of(
             self._line,
@@ -108,7 +115,9 @@ class MetricsStep:
 
     def trouble(self) -> str:
         """Why nothing can be served, or the record not be read."""
-        return " | ".join(filter(None, (self._bind_trouble, self._follower.trouble)))
+        return " | ".join(
+            filter(None, (self._bind_trouble, self._follower.trouble, self._reviews.trouble))
+        )
 
     def close(self) -> None:
         """Stop serving."""

@@ -12,6 +12,7 @@ from inspectd.config.schema import Station
 from inspectd.frame import Reason, Verdict
 from inspectd.metrics.catalog import bounds_of
 from inspectd.record.reading import STAGE_NAMES, Part
+from inspectd.review.judgement import Judgement
 
 __all__ = ["Heap", "Tally", "budgets_s"]
 
@@ -63,6 +64,10 @@ class _StationTally:
     batches: Heap = field(default_factory=lambda: Heap(bounds_of("inspectd_batch_size")))
     measures: dict[str, tuple[float, float]] = field(default_factory=dict)
     """Of the last picture, by name: value and limit."""
+    reviews: "Counter[str]" = field(
+        default_factory=lambda: Counter({one.value: 0 for one in Judgement})
+    )
+    """Sayings of people, by judgement."""
     decided_ns: int = 0
     """Of the last part, monotonic."""
 
@@ -91,6 +96,12 @@ class Tally:
         if part.batch > 0:
             tally.batches.add(part.batch)
         tally.measures.update(_measures(part.detail))
+
+    def add_review(self, station: str, judgement: str) -> None:
+        """Count what a person said of a verdict."""
+        tally = self.stations.get(station)
+        if tally is not None:
+            tally.reviews[judgement] += 1
 
 
 def _add_times(tally: _StationTally, part: Part) -> None:

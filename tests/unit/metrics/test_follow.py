@@ -6,8 +6,12 @@ from pathlib import Path
 from inspectd.metrics import follow
 from inspectd.metrics.follow import Follower
 from inspectd.metrics.machine import Walk, disk_of, usage_of
+from inspectd.metrics.reviewed import ReviewFollower
 from inspectd.metrics.tally import Tally
 from inspectd.record.database import FILE_NAME
+from inspectd.record.history import History
+from inspectd.review.judgement import Judgement
+from inspectd.review.store import Reviews
 from tests.receivers.records import event, opened, recorded
 from tests.unit.record.conftest import Desk
 
@@ -92,6 +96,41 @@ def test_a_file_that_is_no_record_is_trouble_and_no_crash(tmp_path: Path) -> Non
         follower.look()
         assert not follower.is_readable
         assert follower.trouble
+
+
+def test_what_people_say_is_counted_from_now_on(tmp_path: Path) -> None:
+    """Sayings of earlier runs are not; a second opinion is a second saying."""
+    recorded(tmp_path, range(3))
+    reviews = Reviews(tmp_path)
+    tally = tally_of(tmp_path)
+
+    def say(judgement: Judgement) -> None:
+        with closing(History(tmp_path / FILE_NAME)) as history:
+            found = history.event(1)
+            assert found is not None
+            reviews.add(found, history.database_id, judgement, reviewer="ann")
+
+    say(Judgement.CONFIRMED)
+    follower = ReviewFollower(tmp_path, tally)
+    follower.look()
+    say(Judgement.FALSE_CALL)
+    say(Judgement.CONFIRMED)
+    for _ in range(2):
+        follower.look()
+    (counts,) = (one.reviews for one in tally.stations.values())
+    assert dict(counts) == {"confirmed": 1, "false_call": 1, "escape": 0}
+    assert follower.trouble == ""
+
+
+def test_reviews_that_cannot_be_read_are_trouble(tmp_path: Path) -> None:
+    """A line that nobody reviews is none."""
+    follower = ReviewFollower(tmp_path / "none", tally_of(tmp_path))
+    follower.look()
+    assert follower.trouble == ""
+    (tmp_path / "reviews.sqlite").write_bytes(b"no database, but long enough to be one" * 99)
+    follower = ReviewFollower(tmp_path, tally_of(tmp_path))
+    follower.look()
+    assert "cannot keep reviews" in follower.trouble
 
 
 def test_the_archive_is_added_up_in_bites(tmp_path: Path) -> None:
