@@ -11,7 +11,7 @@ import queue
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, suppress
+from contextlib import suppress
 from functools import partial
 from typing import Any, cast
 
@@ -119,7 +119,7 @@ class WebStep:
 
     async def _run(self) -> None:
         """Serve until told to stop; begin again after what can be mended."""
-        with ThreadPoolExecutor(1, thread_name_prefix="eyes") as eyes, closing(self._follower):
+        with ThreadPoolExecutor(1, thread_name_prefix="eyes") as eyes:
             telling = asyncio.create_task(self._tell(eyes))
             try:
                 while not self._stopping.is_set():
@@ -136,6 +136,7 @@ class WebStep:
                         await asyncio.wait_for(self._stopping.wait(), AGAIN_S)
             finally:
                 telling.cancel()
+                eyes.submit(self._follower.close).result()  # SQLite: by the thread that opened it
 
     async def _serve(self) -> None:
         """One life of the server.
