@@ -1,7 +1,8 @@
 """EDGE http.server: hands out the newest page, to few at a time and to nobody for long.
 
 A scraper can be slow, many or hostile: it gets a thread of this process, of which there are eight,
-for ten seconds. The page is written once for each look at the line, however often it is read.
+for ten seconds, and at most fifty come in a second. The page is written once for each look at the
+line, however often it is read.
 """
 
 import errno
@@ -25,6 +26,8 @@ CONNECTION_NS = 10_000_000_000
 """A connection is cut after so long, whatever it does."""
 STALE_NS = 10_000_000_000
 """A page that is older is not handed out: old figures must not look like new ones."""
+PACE_S = 0.02
+"""Between two connections that are taken: a flood waits in the kernel, where it costs nothing."""
 _POLL_S = 0.5
 _REQUEST_MAX_S = 5.0
 """Between two bytes of a request."""
@@ -82,6 +85,7 @@ class Server:
 
     def close(self) -> None:
         """Stop listening and cut what is open."""
+        self._http.hurry()
         self._http.shutdown()
         self._http.server_close()
 
@@ -104,6 +108,7 @@ class _Http(ThreadingMixIn, HTTPServer):
         self.address_family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
         self.page, self._clock = page, clock
         self.refused = 0
+        self._is_closing = threading.Event()
         self._open: dict[socket.socket, int] = {}
         self._lock = threading.Lock()
         super().__init__((address.host, address.port), _Handler)
@@ -115,13 +120,18 @@ class _Http(ThreadingMixIn, HTTPServer):
         self.server_name, self.server_port = "inspectd", self.server_address[1]
 
     def verify_request(self, request: Any, client_address: Any) -> bool:  # noqa: ARG002
-        """Take a connection, or refuse it when there are enough."""
+        """Take a connection, or refuse it when there are enough; the next one not at once."""
+        self._is_closing.wait(PACE_S)
         with self._lock:
             if len(self._open) >= CONNECTIONS_MAX:
                 self.refused += 1
                 return False
             self._open[request] = self._clock()
             return True
+
+    def hurry(self) -> None:
+        """Wait for nothing any more."""
+        self._is_closing.set()
 
     def service_actions(self) -> None:
         """Cut connections whose time is over (their threads then end by themselves)."""

@@ -117,6 +117,14 @@ def test_slow_scrapers_are_few_and_are_cut(server: Server, address: Address, clo
         until(lambda: ask(address)[0] == 200)
 
 
+def test_a_flood_is_taken_at_a_walk(server: Server, address: Address) -> None:
+    """Whoever asks without end gets fifty answers a second, and the machine is left to the line."""
+    begin = time.monotonic()
+    for _ in range(25):
+        assert ask(address)[0] == 200
+    assert time.monotonic() - begin >= 24 * door.PACE_S
+
+
 @pytest.mark.parametrize("garbage", [b"\x16\x03\x01\x02\x00", b"GET\r\n\r\n", b"A" * 100_000, b""])
 def test_garbage_ends_nothing(server: Server, address: Address, garbage: bytes) -> None:
     """TLS, half requests, endless lines: the next scrape is served."""
