@@ -103,6 +103,12 @@ class Browser:
         )
         return answer["result"].get("value")
 
+    def press(self, key: str) -> None:
+        """Press a key and let it go."""
+        text = {"text": key} if len(key) == 1 else {}
+        self._ask("Input.dispatchKeyEvent", type="keyDown", key=key, **text)
+        self._ask("Input.dispatchKeyEvent", type="keyUp", key=key)
+
     def shoot(self, path: Path) -> None:
         """Take a picture of the whole page."""
         size = self._ask("Page.getLayoutMetrics")["cssContentSize"]

@@ -117,10 +117,12 @@ def test_a_change_from_elsewhere_is_refused(
     sent = {
         "content-type": "application/json",
         **token,
-        **{name: value.encode("latin-1") for name, value in headers.items()},
+        **headers,
     }
     body = json.dumps({"sequence": 2, "judgement": "confirmed"})
-    answer = client.post("/api/review", content=body, headers=sent)
+    answer = client.post(
+        "/api/review", content=body, headers=httpx.Headers(sent, encoding="latin-1")
+    )
     assert answer.status_code == status
 
 
