@@ -106,6 +106,9 @@ class ScriptedEngine:
     """Time of a run before its first frame."""
     per_frame_ms: float = key(2.0, ge=0)
     """Further time for each frame of the batch."""
+    runs_ms: tuple[float, ...] = key((), ge=0)
+    """Measured times of a run with 1, 2, 3, ... frames, e.g. of a card; instead of the two above. A
+    larger batch than the table has goes on with the step between its last two."""
 
 
 Engine: TypeAlias = PaddleEngine | ScriptedEngine
