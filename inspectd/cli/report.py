@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from inspectd.cli import shift_report
 from inspectd.config.load import load
 from inspectd.config.schema import Line
 from inspectd.errors import Exit, StationFaults
@@ -28,11 +29,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--run", metavar="ID", default="", help="name of a run (the latest)")
     parser.add_argument("--json", action="store_true", help="everything, as JSON")
+    shift_report.add_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the report of one run."""
     line, database = _found(args.record, args.run)
+    if shift_report.is_wanted(args):
+        return shift_report.run(args, line, database)
     report = report_of(line, args.run, database)
     if args.json:
         print(json.dumps(report, indent=1, ensure_ascii=False))
