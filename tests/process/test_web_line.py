@@ -34,7 +34,8 @@ _ROOT = Path(__file__).parents[2]
 _SIZES = {"desktop": (1440, 900), "tablet": (820, 1180)}
 _DRAWN = {
     "line": "document.querySelectorAll('.photo image').length > 0"
-    " && document.querySelectorAll('.tile').length > 2 && document.querySelector('.u-over') !== null",
+    " && document.querySelectorAll('.tile').length > 2"
+    " && document.querySelector('.u-over') !== null",
     "events": "document.querySelectorAll('tbody tr').length > 5",
     "review": "document.querySelectorAll('.strip .tile image').length > 1",
     "charts": "document.querySelectorAll('canvas').length > 1",

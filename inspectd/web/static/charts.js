@@ -16,7 +16,7 @@ inspectd.start(async (main, me) => {
     const axis = {stroke: colour("soft"), grid: {stroke: colour("edge"), width: 1}, ticks: {stroke: colour("edge")}};
     plots.push(new uPlot({width: Math.max(260, target.clientWidth), height: 260, cursor: {drag: {x: false, y: false}},
       scales: {x: {time: false}, y: {range: (_, low, high) => [0, (high || 1) * 1.15]}},
-      axes: [{...axis}, {...axis, size: 70, values: (_, all) => all.map(values)}],
+      axes: [{...axis, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]}, {...axis, size: 70, values: (_, all) => all.map(values)}],
       series: [{label: word(lines[0])}, ...lines.slice(1).map(([name, tone, more]) => ({label: word(name), stroke: colour(tone), width: 1.5,
         points: {show: false}, value: (_, v) => v == null ? "–" : values(v), ...more}))]}, data, target));
   };

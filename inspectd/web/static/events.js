@@ -12,7 +12,7 @@ inspectd.start(async (main, me) => {
   const newest = make("button", {onclick: () => load(0)}, word("newest"));
   const older = make("button", {onclick: () => load(last)}, word("older"));
   const rows = make("tbody"), said = make("p", {class: "caption", role: "status"});
-  const heads = ["time", "station", "part", "verdict", "reason", "why", "total", "review", "picture"];
+  const heads = ["time", "station", "part", "verdict", "reason", "total", "review", "picture"];
   main.append(make("section", {class: "card"}, make("h1", {}, word("events")),
     make("div", {class: "tools"}, station, verdict, newest, older), said,
     make("div", {class: "scroll"}, make("table", {}, make("thead", {}, make("tr", {},
@@ -20,11 +20,10 @@ inspectd.start(async (main, me) => {
   let last = 0;
 
   const row = (event) => make("tr", {},
-    make("td", {}, moment(event.utc)), make("td", {}, event.station),
-    make("td", {}, `#${event.trigger_id}${event.part_id ? " " + event.part_id : ""}`),
+    make("td", {class: "time"}, moment(event.utc)), make("td", {}, event.station),
+    make("td", {class: "part"}, `#${event.trigger_id}${event.part_id ? " " + event.part_id : ""}`),
     make("td", {}, make("span", {class: `verdict ${event.verdict}`}, word(event.verdict))),
-    make("td", {}, event.reason === "NONE" ? "" : event.reason),
-    make("td", {class: "words"}, [event.why, event.judged ? word("judged", word(event.judged)) : ""].filter(Boolean).join(" · ")),
+    make("td", {class: "words"}, [event.reason === "NONE" ? "" : event.reason, event.why, event.judged ? word("judged", word(event.judged)) : ""].filter(Boolean).join(" · ")),
     make("td", {class: "right"}, event.total_ms == null ? "–" : number(event.total_ms) + " ms"),
     make("td", {}, event.review ? `${word(event.review.judgement)} (${event.review.reviewer})` : ""),
     make("td", {}, event.has_picture ? make("a", {href: `/review?at=${event.sequence}`}, word("picture")) : "–"));
