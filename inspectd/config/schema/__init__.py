@@ -57,7 +57,6 @@ from inspectd.config.schema.reject import (
     RejectEye,
 )
 from inspectd.config.schema.rules import CountRule, EachHasRule, ForbidRule, Rule
-from inspectd.config.schema.text import Reader, Text
 from inspectd.config.schema.tiles import Tiles
 from inspectd.config.schema.web import Web, WebTls
 
@@ -102,7 +101,6 @@ __all__ = [
     "PlcTrigger",
     "PostgresqlForward",
     "Presence",
-    "Reader",
     "Recipe",
     "Record",
     "Region",
@@ -118,7 +116,6 @@ __all__ = [
     "Station",
     "Template",
     "Tensorrt",
-    "Text",
     "Tiles",
     "TimerTrigger",
     "Trigger",
