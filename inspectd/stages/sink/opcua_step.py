@@ -8,6 +8,7 @@ ready: the server says so itself, within one turn of its loop.
 
 import asyncio
 import contextlib
+import functools
 import socket
 import threading
 import time
@@ -192,6 +193,7 @@ class _Serving:
             done, _ = await asyncio.wait([*tasks, stopping], return_when=asyncio.FIRST_COMPLETED)
             for task in [*tasks, stopping]:
                 task.cancel()
+            await asyncio.gather(*tasks, stopping, return_exceptions=True)
             await self._server.stop()
             for task in done:
                 task.result()
@@ -199,18 +201,20 @@ class _Serving:
     async def _admit(self, door: socket.socket) -> None:
         """Serve one sink after the other: a restarted one takes the place of its former life."""
         serving: asyncio.Task[None] | None = None
-        while True:
-            connection, _ = await self._loop.sock_accept(door)
-            if not is_ours(connection):
-                connection.close()
-                continue
-            if serving is not None:
-                serving.cancel()
-                with contextlib.suppress(asyncio.CancelledError):
-                    await serving
-            self._sink = connection
-            self._push()
-            serving = asyncio.ensure_future(self._obey(connection))
+        try:
+            while True:
+                connection, _ = await self._loop.sock_accept(door)
+                if not is_ours(connection):
+                    connection.close()
+                    continue
+                await _ended(serving)
+                self._sink = connection
+                self._push()
+                serving = asyncio.ensure_future(self._obey(connection))
+                # Not its `finally`: a task that is ended before its first step runs none.
+                serving.add_done_callback(functools.partial(_close, connection))
+        finally:
+            await _ended(serving)
 
     async def _obey(self, sink: socket.socket) -> None:
         """Put what the sink says into the nodes."""
@@ -278,3 +282,15 @@ class _Serving:
         packet = snapshot_bytes(Snapshot(self._server.is_plc_there, words))
         with contextlib.suppress(OSError):
             self._sink.send(packet)
+
+
+async def _ended(serving: "asyncio.Task[None] | None") -> None:
+    """End the service of a sink, and wait until its connection is closed."""
+    if serving is not None:
+        serving.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await serving
+
+
+def _close(connection: socket.socket, _serving: "asyncio.Task[None]") -> None:
+    connection.close()
